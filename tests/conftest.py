@@ -1,0 +1,30 @@
+"""Fixtures and settings shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+# The first call of a kernel compiles it, so a deadline would fail by chance.
+settings.register_profile("local", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture
+def data_dir() -> Path:
+    """Return the folder of public data sets; tests that need it are skipped without it."""
+    folder = os.environ.get("WAVEMMF_DATA")
+    if not folder:
+        pytest.skip("set WAVEMMF_DATA to the folder of data sets to run this")
+    return Path(folder)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Return a random generator that is the same in every run."""
+    return np.random.default_rng(0)
