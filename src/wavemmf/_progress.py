@@ -1,0 +1,54 @@
+"""Progress on standard error: a bar on a terminal, silence anywhere else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["Report", "progress", "silent"]
+
+#: ``report(done, total, note)`` is called now and then by long computations.
+Report = Callable[[int, int, str], None]
+
+
+def silent(done: int, total: int, note: str = "") -> None:
+    """Report nothing."""
+
+
+@contextmanager
+def progress(description: str, enabled: bool | None = None) -> Iterator[Report]:
+    """Yield a `Report` that draws a progress bar while the block runs.
+
+    Parameters
+    ----------
+    description : str
+        What is being done.
+    enabled : bool, optional
+        Whether to draw; by default only if standard error is a terminal.
+
+    Examples
+    --------
+    >>> with progress("factorizing", enabled=False) as report:
+    ...     report(1, 10, "")
+    """
+    if not (sys.stderr.isatty() if enabled is None else enabled):
+        yield silent
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(description, total=None, note="")
+
+        def report(done: int, total: int, note: str = "") -> None:
+            bar.update(task, completed=done, total=total, note=note)
+
+        yield report

@@ -1,0 +1,58 @@
+"""The exceptions wavemmf raises on purpose.
+
+Every one of them also derives from the built-in exception a caller would expect
+(`ValueError`, `TypeError`, `ImportError`), so ``except ValueError`` keeps working.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "FileFormatError",
+    "InputTypeError",
+    "InvalidFactorizationError",
+    "InvalidInputError",
+    "MissingDependencyError",
+    "TooLargeError",
+    "WavemmfError",
+]
+
+
+class WavemmfError(Exception):
+    """Base class of all errors raised deliberately by wavemmf."""
+
+
+class InvalidInputError(WavemmfError, ValueError):
+    """A value is outside what is allowed; the message says what is."""
+
+
+class InputTypeError(WavemmfError, TypeError):
+    """An object is of a kind that wavemmf cannot read as a matrix, graph or signal."""
+
+
+class InvalidFactorizationError(InvalidInputError):
+    """Index sets or rotations break a constraint of the factorization.
+
+    Attributes
+    ----------
+    level : int or None
+        The 1-based level at fault, when one level can be named.
+    """
+
+    def __init__(self, message: str, level: int | None = None) -> None:
+        super().__init__(message)
+        self.level = level
+
+    def __reduce__(self) -> tuple[type[InvalidFactorizationError], tuple[str, int | None]]:
+        return type(self), (str(self), self.level)
+
+
+class FileFormatError(InvalidInputError):
+    """A file exists but does not hold what its name promises."""
+
+
+class TooLargeError(InvalidInputError):
+    """The work would need more memory than is sensible; nothing was allocated."""
+
+
+class MissingDependencyError(WavemmfError, ImportError):
+    """An optional package is needed; the message names the extra that installs it."""

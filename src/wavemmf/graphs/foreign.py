@@ -1,0 +1,107 @@
+"""Recognise and convert the matrices and graphs of other libraries, without importing them.
+
+An object can only be a networkx graph if its caller has imported networkx already, so the
+module that defined its class is enough to know what it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .._optional import require
+from ..errors import InputTypeError, InvalidInputError
+
+__all__ = [
+    "from_networkx",
+    "from_pyg",
+    "from_torch",
+    "is_networkx",
+    "is_pyg",
+    "is_torch",
+]
+
+
+def is_networkx(obj: Any) -> bool:
+    """Whether `obj` is a networkx graph of any kind."""
+    return _defined_in(obj, "networkx") and hasattr(obj, "adj")
+
+
+def is_pyg(obj: Any) -> bool:
+    """Whether `obj` is a PyTorch Geometric ``Data`` (or ``HeteroData``, refused later)."""
+    return _defined_in(obj, "torch_geometric") and hasattr(obj, "num_nodes")
+
+
+def is_torch(obj: Any) -> bool:
+    """Whether `obj` is a torch tensor, dense or sparse."""
+    return _defined_in(obj, "torch") and hasattr(obj, "layout")
+
+
+def from_networkx(graph: Any, weighted: bool = True) -> sp.csr_array:
+    """Return the adjacency matrix, rows in node order; 'weight' is the edge attribute used."""
+    networkx = require("networkx", extra="graphs")
+    if len(graph) == 0:
+        raise InvalidInputError("the networkx graph has no vertices")
+    weight = "weight" if weighted else None
+    try:
+        matrix = networkx.to_scipy_sparse_array(graph, weight=weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"the edge attribute 'weight' is not a number: {error}") from error
+    return sp.csr_array(matrix)
+
+
+def from_pyg(data: Any, weighted: bool = True) -> sp.csr_array:
+    """Return the adjacency matrix of ``edge_index``.
+
+    Weights are ``edge_weight``, or else an ``edge_attr`` of one column (several columns
+    describe the edges rather than weigh them). Repeated edges count once when unweighted;
+    otherwise their weights are added, as PyTorch Geometric's own ``coalesce`` does.
+    """
+    edge_index = getattr(data, "edge_index", None)
+    if edge_index is None or not is_torch(edge_index):
+        raise InputTypeError(f"{type(data).__name__} has no edge_index; only Data is supported")
+    tails, heads = edge_index.detach().cpu().numpy()
+    n = int(data.num_nodes)
+    if n == 0:
+        raise InvalidInputError("the graph has no vertices")
+    if tails.size and not 0 <= min(tails.min(), heads.min()) <= max(tails.max(), heads.max()) < n:
+        raise InvalidInputError(f"edge_index names vertices outside 0..{n - 1} (num_nodes is {n})")
+    weights = _pyg_weights(data) if weighted else None
+    values = np.ones(len(tails)) if weights is None else weights
+    matrix = sp.csr_array(sp.coo_array((values, (tails, heads)), shape=(n, n)))
+    if weights is None:
+        matrix.data[:] = 1.0
+    return matrix
+
+
+def from_torch(tensor: Any) -> NDArray[Any] | sp.csr_array:
+    """Return a dense tensor as an array, a sparse one (COO, CSR, CSC, BSR, BSC) as CSR."""
+    torch = require("torch", extra="torch")
+    tensor = tensor.detach().cpu()
+    if tensor.dtype == torch.bfloat16:  # NumPy has no such type; nothing is lost this way.
+        tensor = tensor.to(torch.float32)
+    if tensor.layout == torch.strided:
+        return np.asarray(tensor.resolve_conj().resolve_neg().numpy())
+    if tensor.ndim != 2:
+        raise InvalidInputError(f"expected a matrix, got a tensor of shape {tuple(tensor.shape)}")
+    tensor = tensor.to_sparse_coo().coalesce()
+    if tensor.values().ndim != 1:
+        raise InputTypeError("a sparse tensor with dense dimensions is not a matrix")
+    indices, values = tensor.indices().numpy(), tensor.values().numpy()
+    return sp.csr_array(sp.coo_array((values, tuple(indices)), shape=tuple(tensor.shape)))
+
+
+def _pyg_weights(data: Any) -> NDArray[np.float64] | None:
+    for attribute in ("edge_weight", "edge_attr"):
+        weights = getattr(data, attribute, None)
+        if weights is not None and is_torch(weights) and weights.numel() == data.num_edges:
+            return np.asarray(weights.detach().cpu().double().numpy().ravel())
+    return None
+
+
+def _defined_in(obj: Any, package: str) -> bool:
+    # Subclasses written elsewhere (a user's own Data, nn.Parameter) count as well.
+    return any(cls.__module__.partition(".")[0] == package for cls in type(obj).__mro__)

@@ -1,0 +1,124 @@
+"""Read matrices from .mtx, .npy and .npz, distrusting what their headers promise."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..errors import FileFormatError, InvalidInputError
+from ..validation import check_memory
+from .edgelist import check_order
+
+__all__ = ["read_matrix_market", "read_npy", "read_npz"]
+
+# gzip cannot compress better than this, which bounds what a small file can hold.
+_GZIP_RATIO = 1032
+
+
+def read_matrix_market(path: Path) -> NDArray[Any] | sp.csr_array:
+    """Read a Matrix Market file, gzipped or not."""
+    try:
+        rows, columns, entries, layout, *_ = scipy.io.mminfo(path)
+        _check_market_header(path, rows, columns, entries, layout)
+        matrix = scipy.io.mmread(path)
+    except InvalidInputError:
+        raise
+    except (ValueError, OverflowError, OSError, EOFError) as error:
+        raise FileFormatError(f"{path} is not a valid Matrix Market file: {error}") from error
+    return sp.csr_array(matrix) if sp.issparse(matrix) else np.asarray(matrix)
+
+
+def read_npy(path: Path) -> NDArray[Any]:
+    """Read one array in NumPy's own format; pickled objects are refused."""
+    with path.open("rb") as stream:
+        _check_npy_header(stream, path.stat().st_size, str(path))
+    try:
+        return np.asarray(np.load(path, allow_pickle=False))
+    except (ValueError, EOFError) as error:
+        raise FileFormatError(f"{path} is not a valid .npy file: {error}") from error
+
+
+def read_npz(path: Path) -> NDArray[Any] | sp.csr_array:
+    """Read a matrix saved by `scipy.sparse.save_npz`, or an archive of a single array."""
+    names = _check_npz_members(path)
+    try:
+        if "format" in names:
+            return _load_sparse(path)
+        if len(names) == 1:
+            with np.load(path, allow_pickle=False) as archive:
+                return np.asarray(archive[names[0]])
+    except (ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+        if isinstance(error, InvalidInputError):
+            raise
+        raise FileFormatError(f"{path} is not a valid .npz file: {error}") from error
+    raise FileFormatError(
+        f"{path} holds {len(names)} arrays ({', '.join(names)}); expected a single matrix, "
+        "or what scipy.sparse.save_npz writes"
+    )
+
+
+def _check_market_header(path: Path, rows: int, columns: int, entries: int, layout: str) -> None:
+    size = path.stat().st_size * (_GZIP_RATIO if path.suffix == ".gz" else 1)
+    dense = layout == "array"
+    # The shortest lines are "1\n" in the dense format and "1 1\n" in the sparse one; only half
+    # of a symmetric dense matrix is written out.
+    least = rows * columns if dense else 4 * entries
+    if least > size + 4:
+        raise FileFormatError(
+            f"{path} is too short for the {rows} x {columns} matrix with {entries} entries "
+            "that its header announces"
+        )
+    if dense:
+        check_memory(8.0 * rows * columns, f"the matrix in {path}")
+    else:
+        check_order(max(rows, columns), entries, path)
+        check_memory(32.0 * entries, f"the matrix in {path}")
+
+
+def _check_npy_header(stream: IO[bytes], size: int, name: str) -> None:
+    try:
+        version = np.lib.format.read_magic(stream)
+        read = (
+            np.lib.format.read_array_header_1_0
+            if version == (1, 0)
+            else np.lib.format.read_array_header_2_0
+        )
+        shape, _, dtype = read(stream)
+    except (ValueError, EOFError) as error:
+        raise FileFormatError(f"{name} is not a valid .npy array: {error}") from error
+    if dtype.hasobject:
+        raise FileFormatError(f"{name} holds pickled Python objects, which are not loaded")
+    needed = dtype.itemsize
+    for length in shape:
+        needed *= length  # Python integers: a dishonest header cannot make this overflow.
+    if needed > size - stream.tell():
+        raise FileFormatError(f"{name} is too short for the shape {shape} in its header")
+    check_memory(needed, f"the array in {name}")
+
+
+def _check_npz_members(path: Path) -> list[str]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            for member in members:
+                with archive.open(member) as stream:
+                    _check_npy_header(stream, member.file_size, f"{member.filename} in {path}")
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise FileFormatError(f"{path} is not a valid .npz file: {error}") from error
+    return [member.filename.removesuffix(".npy") for member in members]
+
+
+def _load_sparse(path: Path) -> sp.csr_array:
+    matrix = sp.load_npz(path)
+    if matrix.ndim != 2:
+        raise FileFormatError(f"{path} holds a sparse array of shape {matrix.shape}, not a matrix")
+    check_order(max(matrix.shape), matrix.nnz, path)
+    if hasattr(matrix, "check_format"):
+        matrix.check_format(full_check=True)
+    return sp.csr_array(matrix)
