@@ -1,0 +1,70 @@
+"""How every kernel is compiled, and the one-line notice when a compilation starts.
+
+Kernels are compiled on first use, cached on disk, and release the GIL so that plain Python
+threads can run them side by side. Numba's own thread pool is not used: its OpenMP layer
+aborts a child process that was forked after a parallel kernel ran, which is exactly what
+data loaders and `multiprocessing` do.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from numba.core import event
+
+__all__ = ["inline_jit", "jit"]
+
+logger = logging.getLogger("wavemmf")
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+# Sums may be reordered and fused so that they vectorise; NaN and infinity keep their meaning.
+_FAST_MATH = {"reassoc", "contract", "nsz", "arcp"}
+
+
+def jit(function: _Function) -> _Function:
+    """Compile `function` to machine code, cached on disk, without holding the GIL."""
+    return _compile(function, forceinline=False)
+
+
+def inline_jit(function: _Function) -> _Function:
+    """Like `jit`, and always inlined, so that constant arguments specialise the caller."""
+    return _compile(function, forceinline=True)
+
+
+def _compile(function: _Function, forceinline: bool) -> _Function:
+    compiled: _Function = numba.njit(
+        cache=True,
+        nogil=True,
+        fastmath=_FAST_MATH,
+        error_model="numpy",
+        forceinline=forceinline,
+    )(function)
+    return compiled
+
+
+class _CompilationNotice(event.Listener):  # type: ignore[misc]
+    """Tell the user, once per process, that the first call compiles."""
+
+    def __init__(self) -> None:
+        self._told = False
+
+    def on_start(self, event: event.Event) -> None:
+        dispatcher = event.data["dispatcher"]
+        if self._told or not dispatcher.py_func.__module__.startswith("wavemmf"):
+            return
+        self._told = True
+        message = "compiling numerical kernels (first run only, cached afterwards) ..."
+        logger.info(message)
+        if sys.stderr.isatty():
+            print(f"wavemmf: {message}", file=sys.stderr, flush=True)
+
+    def on_end(self, event: event.Event) -> None:
+        """Nothing to do; the base class asks for it."""
+
+
+event.register("numba:compile", _CompilationNotice())

@@ -1,0 +1,285 @@
+"""Best-first greedy index selection on a dense matrix.
+
+The active matrix and its Gram matrix are kept up to date in place. Every active row is a pivot
+with a candidate group and a score (half the squared error its wavelets would cost); each level
+rotates the group of the best pivot, and afterwards only pivots whose group was touched are scored
+again. The last active row moves into the place of a dropped one, so the active part is always
+the leading block and every inner loop runs over contiguous memory.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import jit
+from .candidates import insert_sorted, pair_cost, same_members, wavelets_of
+from .local import complete_rotation, local_score
+from .rotate import TILE, rotate_symmetric
+
+__all__ = ["greedy_levels", "move_last_row"]
+
+# A dropped row's entries below this, relative to its norm, leave the Gram matrix as it is: their
+# total effect is below what the scores can resolve.
+NEGLIGIBLE = 1e-7
+# A row loses this share of its own energy, or more, to a dropped column: score it again.
+NOTICEABLE = 1e-3
+
+
+@jit
+def greedy_levels(
+    matrix, gram, energy, labels, groups, sizes, scores, dirty,
+    active, core, drop, exhaustive, nearest,
+    out_groups, out_sizes, out_wavelets, out_drops, out_blocks, level, max_levels,
+):  # fmt: skip
+    """Run up to `max_levels` levels; return the new active size and level count.
+
+    `matrix` and `gram` are the active matrix and its square in moved order, `energy` the diagonal
+    of the latter, `labels` the original coordinates. `groups[p, :sizes[p]]` is the candidate group of pivot p, by position.
+    """
+    k = groups.shape[1]
+    buffer = np.empty((k, TILE))
+    support = np.empty(labels.size, np.int64)
+    fresh = np.full(labels.size, -1, np.int64)
+    stop = level + max_levels
+    while active > core and level < stop:
+        for p in range(active):
+            if dirty[p]:
+                _score_pivot(
+                    p,
+                    matrix,
+                    gram,
+                    energy,
+                    active,
+                    drop,
+                    exhaustive,
+                    nearest,
+                    groups,
+                    sizes,
+                    scores,
+                )
+                dirty[p] = False
+                fresh[p] = level
+        p = _best_pivot(
+            matrix,
+            gram,
+            energy,
+            active,
+            drop,
+            exhaustive,
+            nearest,
+            groups,
+            sizes,
+            scores,
+            fresh,
+            level,
+        )
+        size = sizes[p]
+        rows = groups[p, :size].copy()
+        local_gram, local_block = _gather(matrix, gram, rows)
+        count = min(wavelets_of(size, drop), active - core)
+        _, vectors, chosen = local_score(local_gram, local_block, count)
+        everywhere = np.ones(size, np.bool_)
+        rotation, positions = complete_rotation(vectors, chosen, local_block, everywhere, nearest)
+        rotate_symmetric(matrix, rows, rotation, size, active, buffer, support)
+        rotate_symmetric(gram, rows, rotation, size, active, buffer, support)
+
+        out_sizes[level] = size
+        out_drops[level] = count
+        for a in range(size):
+            out_groups[level, a] = labels[rows[a]]
+            for b in range(size):
+                out_blocks[level, a, b] = rotation[a, b]
+        for q in range(count):
+            out_wavelets[level, q] = labels[rows[positions[q]]]
+        level += 1
+
+        for row in rows:
+            energy[row] = gram[row, row]
+        _mark_touched(rows, active, groups, sizes, dirty)
+        dropped = rows[positions]
+        for q in range(count):
+            _downdate_gram(matrix, gram, energy, dropped[q], active, scores, dirty)
+        dropped.sort()
+        for q in range(count - 1, -1, -1):
+            active -= 1
+            _move_last(
+                dropped[q], active, matrix, gram, energy, labels, groups, sizes, scores, dirty
+            )
+    return active, level
+
+
+@jit
+def _gather(matrix, gram, rows):
+    size = rows.size
+    local_gram = np.empty((size, size))
+    local_block = np.empty((size, size))
+    for a in range(size):
+        for b in range(size):
+            local_gram[a, b] = gram[rows[a], rows[b]]
+            local_block[a, b] = matrix[rows[a], rows[b]]
+    return local_gram, local_block
+
+
+@jit
+def _score_pivot(p, matrix, gram, energy, active, drop, exhaustive, nearest, groups, sizes, scores):
+    """Find the best candidate group of pivot `p` and its score per wavelet."""
+    k = groups.shape[1]
+    if exhaustive:
+        partner, score = _best_partner(p, matrix, gram, energy, active)
+        groups[p, 0] = p
+        sizes[p] = 1
+        if partner >= 0:
+            groups[p, 1] = partner
+            sizes[p] = 2
+        scores[p] = score
+        return
+    scores[p] = np.inf
+    relative = np.empty(k, np.int64)
+    absolute = np.empty(k, np.int64)
+    size = _most_correlated(p, gram, energy, active, k, relative, absolute)
+    for candidate in range(2):
+        rows = relative[:size] if candidate == 0 else absolute[:size]
+        if candidate == 1 and (nearest or same_members(relative, absolute, size)):
+            break
+        local_gram, local_block = _gather(matrix, gram, rows)
+        count = wavelets_of(size, drop)
+        score, _, _ = local_score(local_gram, local_block, count)
+        if score / count < scores[p]:
+            scores[p] = score / count
+            sizes[p] = size
+            groups[p, :size] = rows
+
+
+@jit
+def _most_correlated(p, gram, energy, active, k, relative, absolute):
+    """Pivot `p` and its k-1 best partners, by ``g_pj^2 / g_jj`` and by ``g_pj^2``.
+
+    The first measure prefers rows parallel to the pivot, the second heavy rows; neither is best
+    everywhere, so both groups are tried (when the survivors stay near the axes the second never
+    paid, and is left out). Rows orthogonal to the pivot are left out.
+    """
+    best_relative = np.zeros(k)
+    best_absolute = np.zeros(k)
+    relative[0] = p
+    absolute[0] = p
+    size = 1
+    row = gram[p, :active]
+    for j in range(active):
+        squared = row[j] * row[j]
+        if j == p or squared == 0.0 or energy[j] <= 0.0:
+            continue
+        if size < k:
+            size += 1
+            insert_sorted(best_relative, relative, size - 1, squared / energy[j], j)
+            insert_sorted(best_absolute, absolute, size - 1, squared, j)
+        else:
+            if squared > best_absolute[k - 1]:
+                insert_sorted(best_absolute, absolute, k - 1, squared, j)
+            if squared > best_relative[k - 1] * energy[j]:
+                insert_sorted(best_relative, relative, k - 1, squared / energy[j], j)
+    return size
+
+
+@jit
+def _best_partner(p, matrix, gram, energy, active):
+    """The row whose rotation with `p` costs least, trying both eigenvectors of every pair."""
+    partner = -1
+    best = np.inf
+    for j in range(active):
+        g = gram[p, j]
+        if j == p or g == 0.0:
+            continue
+        cost = pair_cost(energy[p], g, energy[j], matrix[p, p], matrix[p, j], matrix[j, j])
+        if cost < best:
+            best = cost
+            partner = j
+    if partner < 0:  # orthogonal to every other row: dropped as it is
+        best = max(gram[p, p] - matrix[p, p] * matrix[p, p], 0.0)
+    return partner, best
+
+
+@jit
+def _best_pivot(
+    matrix, gram, energy, active, drop, exhaustive, nearest, groups, sizes, scores, fresh, level
+):
+    """The pivot with the smallest score, after re-scoring it if its score is not of this level."""
+    while True:
+        p = 0
+        for i in range(1, active):
+            if scores[i] < scores[p]:
+                p = i
+        if fresh[p] == level:
+            return p
+        before = scores[p]
+        _score_pivot(
+            p, matrix, gram, energy, active, drop, exhaustive, nearest, groups, sizes, scores
+        )
+        fresh[p] = level
+        if scores[p] <= before:
+            return p
+
+
+@jit
+def _mark_touched(rows, active, groups, sizes, dirty):
+    for p in range(active):
+        for a in range(sizes[p]):
+            member = groups[p, a]
+            for row in rows:
+                if member == row:
+                    dirty[p] = True
+
+
+@jit
+def _downdate_gram(matrix, gram, energy, t, active, scores, dirty):
+    """Take column `t` out of the Gram matrix of the rows that stay."""
+    column = matrix[t, :active]
+    limit = NEGLIGIBLE * NEGLIGIBLE * max(gram[t, t], 0.0)
+    support = np.empty(active, np.int64)
+    count = 0
+    for j in range(active):
+        if j != t and column[j] * column[j] > limit:
+            support[count] = j
+            count += 1
+            if column[j] * column[j] > NOTICEABLE * scores[j]:
+                dirty[j] = True
+    for a in range(count):
+        row = gram[support[a]]
+        weight = column[support[a]]
+        if count == active - 1:
+            for j in range(active):
+                row[j] -= weight * column[j]
+        else:
+            for b in range(count):
+                row[support[b]] -= weight * column[support[b]]
+        energy[support[a]] = row[support[a]]
+
+
+@jit
+def _move_last(t, last, matrix, gram, energy, labels, groups, sizes, scores, dirty):
+    """Let the last active row take the place of the dropped row `t`."""
+    if t == last:
+        return
+    move_last_row(matrix, t, last)
+    move_last_row(gram, t, last)
+    energy[t] = energy[last]
+    labels[t] = labels[last]
+    groups[t] = groups[last]
+    sizes[t] = sizes[last]
+    scores[t] = scores[last]
+    dirty[t] = dirty[last]
+    for p in range(last):
+        for a in range(sizes[p]):
+            if groups[p, a] == last:
+                groups[p, a] = t
+
+
+@jit
+def move_last_row(matrix, t, last):
+    """Overwrite row and column `t` with row and column `last` of a symmetric matrix."""
+    corner = matrix[last, last]
+    for j in range(last):
+        value = matrix[last, j]
+        if value != matrix[t, j]:
+            matrix[t, j] = value
+            matrix[j, t] = value
+    matrix[t, t] = corner

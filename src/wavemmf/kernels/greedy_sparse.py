@@ -1,0 +1,359 @@
+"""Best-first greedy index selection on sparse rows: nothing n-by-n is ever formed.
+
+The same algorithm as on dense storage. The Gram row of a pivot is the combination of its
+neighbours' rows, formed when the pivot is scored; a heap holds the scores. Entries that are
+negligible beside both of their rows are discarded, which keeps the rows short; the rotations found
+are exact rotations all the same, and the caller computes their exact error from the original matrix.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import jit
+from .candidates import insert_sorted, pair_cost, same_members, wavelets_of
+from .heap import heap_remove, heap_update
+from .local import complete_rotation, local_score
+from .sparse_rows import ensure_room, find_entry, remove_entry, set_entry
+
+__all__ = ["score_all", "sparse_greedy_levels"]
+
+
+@jit
+def score_all(
+    columns, values, start, length, energy, drop, pairwise, both,
+    groups, sizes, scores, version, stamp, first, last,
+):  # fmt: skip
+    """Score the pivots from `first` up to `last` of the untouched matrix."""
+    n = start.size
+    workspace = np.zeros(n)
+    seen = np.empty(n, np.int64)
+    for p in range(first, last):
+        _score_pivot(
+            p, columns, values, start, length, energy, drop, pairwise, both,
+            groups, sizes, scores, version, stamp, workspace, seen,
+        )  # fmt: skip
+
+
+@jit
+def sparse_greedy_levels(
+    columns, values, start, length, room, used,
+    energy, groups, sizes, scores, version, stamp, heap, place,
+    active, core, drop, pairwise, nearest, tolerance,
+    out_groups, out_sizes, out_wavelets, out_drops, out_blocks, level, max_levels,
+):  # fmt: skip
+    """Run up to `max_levels` levels; returns the arena, the active size and the level count."""
+    n = start.size
+    both = not nearest
+    workspace = np.zeros(n)
+    slot = np.full(n, -1, np.int64)
+    seen = np.empty(n, np.int64)
+    union = np.empty(n, np.int64)
+    stop = level + max_levels
+    while active > core and level < stop:
+        p = heap[0]
+        if stamp[p] != _stamp_of(groups[p, : sizes[p]], version):
+            _score_pivot(
+                p, columns, values, start, length, energy, drop, pairwise, both,
+                groups, sizes, scores, version, stamp, workspace, seen,
+            )  # fmt: skip
+            heap_update(heap, place, scores, p, active)
+            continue
+        size = sizes[p]
+        rows = groups[p, :size].copy()
+        width = _union_of_rows(columns, start, length, rows, slot, union)
+        dense = _gather_rows(columns, values, start, length, rows, slot, width)
+        block = np.empty((size, size))
+        for a in range(size):
+            for b in range(size):
+                block[a, b] = dense[a, slot[rows[b]]]
+        count = min(wavelets_of(size, drop), active - core)
+        _, vectors, chosen = local_score(dense @ dense.T, block, count)
+        rotation, positions = complete_rotation(
+            vectors, chosen, block, np.ones(size, np.bool_), nearest
+        )
+        rotated = rotation @ dense
+        corner = rotation @ block @ rotation.T
+        for a in range(size):
+            for b in range(size):
+                rotated[a, slot[rows[b]]] = 0.5 * (corner[a, b] + corner[b, a])
+
+        out_sizes[level] = size
+        out_drops[level] = count
+        out_groups[level, :size] = rows
+        out_blocks[level, :size, :size] = rotation
+        leaving = np.zeros(size, np.bool_)
+        for q in range(count):
+            leaving[positions[q]] = True
+            out_wavelets[level, q] = rows[positions[q]]
+        level += 1
+
+        columns, values, used = _write_back(
+            columns, values, start, length, room, used,
+            energy, rows, leaving, rotated, union, width, slot, tolerance,
+        )  # fmt: skip
+        for q in range(width):
+            slot[union[q]] = -1
+        for row in rows:
+            version[row] += 1
+        for q in range(count):
+            row = rows[positions[q]]
+            length[row] = 0
+            heap_remove(heap, place, scores, row, active)
+            active -= 1
+        _rescore_around(
+            columns, values, start, length, energy, drop, pairwise, both,
+            groups, sizes, scores, version, stamp, heap, place, active,
+            rows, leaving, workspace, seen,
+        )  # fmt: skip
+    return columns, values, used, active, level
+
+
+@jit
+def _union_of_rows(columns, start, length, rows, slot, union):
+    """Columns met by any of the rows, the rows themselves first; `slot` tells where each stands."""
+    width = 0
+    for row in rows:
+        slot[row] = width
+        union[width] = row
+        width += 1
+    for row in rows:
+        for q in range(start[row], start[row] + length[row]):
+            c = columns[q]
+            if slot[c] < 0:
+                slot[c] = width
+                union[width] = c
+                width += 1
+    return width
+
+
+@jit
+def _gather_rows(columns, values, start, length, rows, slot, width):
+    dense = np.zeros((rows.size, width))
+    for a in range(rows.size):
+        row = rows[a]
+        for q in range(start[row], start[row] + length[row]):
+            dense[a, slot[columns[q]]] = values[q]
+    return dense
+
+
+@jit
+def _write_back(
+    columns, values, start, length, room, used,
+    energy, rows, leaving, rotated, union, width, slot, tolerance,
+):  # fmt: skip
+    """Store the rotated rows and mirror them into the columns, without the leaving ones."""
+    size = rows.size
+    for a in range(size):
+        if not leaving[a]:
+            total = 0.0
+            for q in range(width):
+                if not (q < size and leaving[q]):
+                    total += rotated[a, q] * rotated[a, q]
+            energy[rows[a]] = total
+    limit = tolerance * tolerance
+    for q in range(size, width):
+        c = union[q]
+        columns, values, used = ensure_room(
+            columns, values, start, length, room, used, c, length[c] + size
+        )
+        for a in range(size):
+            value = rotated[a, q]
+            squared = value * value
+            if leaving[a]:
+                energy[c] = max(energy[c] - squared, 0.0)
+                remove_entry(columns, values, start, length, c, rows[a])
+            elif squared <= limit * min(energy[c], energy[rows[a]]):
+                energy[c] = max(energy[c] - squared, 0.0)
+                rotated[a, q] = 0.0
+                remove_entry(columns, values, start, length, c, rows[a])
+            else:
+                set_entry(columns, values, start, length, c, rows[a], value)
+    order = np.argsort(union[:width])
+    for a in range(size):
+        if leaving[a]:
+            continue
+        row = rows[a]
+        length[row] = 0
+        columns, values, used = ensure_room(
+            columns, values, start, length, room, used, row, width
+        )
+        at = start[row]
+        for q in order:
+            if rotated[a, q] != 0.0 and not (q < size and leaving[q]):
+                columns[at] = union[q]
+                values[at] = rotated[a, q]
+                at += 1
+        length[row] = at - start[row]
+    return columns, values, used
+
+
+@jit
+def _rescore_around(
+    columns, values, start, length, energy, drop, pairwise, both,
+    groups, sizes, scores, version, stamp, heap, place, active,
+    rows, leaving, workspace, seen,
+):  # fmt: skip
+    """Score the surviving rows again, and the pivots nearby whose group was touched."""
+    touched = np.empty(0, np.int64)
+    for a in range(rows.size):
+        if leaving[a]:
+            continue
+        count = _score_pivot(
+            rows[a], columns, values, start, length, energy, drop, pairwise, both,
+            groups, sizes, scores, version, stamp, workspace, seen,
+        )  # fmt: skip
+        heap_update(heap, place, scores, rows[a], active)
+        touched = np.concatenate((touched, seen[:count].copy()))
+    touched = np.unique(touched)
+    for other in touched:
+        group = groups[other, : sizes[other]]
+        if place[other] >= 0 and stamp[other] != _stamp_of(group, version):
+            _score_pivot(
+                other, columns, values, start, length, energy, drop, pairwise, both,
+                groups, sizes, scores, version, stamp, workspace, seen,
+            )  # fmt: skip
+            heap_update(heap, place, scores, other, active)
+
+
+@jit
+def _stamp_of(group, version):
+    """Changes whenever a row of the group was rotated or dropped, since versions only grow."""
+    total = 0
+    for row in group:
+        total += version[row]
+    return total
+
+
+@jit
+def _score_pivot(
+    p, columns, values, start, length, energy, drop, pairwise, both,
+    groups, sizes, scores, version, stamp, workspace, seen,
+):  # fmt: skip
+    """Find the best group of pivot `p` and its score; `seen` lists the rows not orthogonal to it."""
+    k = groups.shape[1]
+    count = _gram_row(p, columns, values, start, length, workspace, seen)
+    if pairwise:
+        scores[p], sizes[p], groups[p, 1] = _best_partner(
+            p, columns, values, start, length, energy, workspace, seen, count
+        )
+        groups[p, 0] = p
+        for q in range(count):
+            workspace[seen[q]] = 0.0
+    else:
+        relative = np.empty(k, np.int64)
+        absolute = np.empty(k, np.int64)
+        size = _most_correlated(p, energy, k, relative, absolute, workspace, seen, count)
+        for q in range(count):
+            workspace[seen[q]] = 0.0
+        scores[p] = np.inf
+        for candidate in range(2):
+            rows = relative[:size] if candidate == 0 else absolute[:size]
+            if candidate == 1 and not (both and not same_members(relative, absolute, size)):
+                break
+            gram, block = _local_matrices(columns, values, start, length, rows, workspace)
+            wavelets = wavelets_of(size, drop)
+            score, _, _ = local_score(gram, block, wavelets)
+            if score / wavelets < scores[p]:
+                scores[p] = score / wavelets
+                sizes[p] = size
+                groups[p, :size] = rows
+    stamp[p] = _stamp_of(groups[p, : sizes[p]], version)
+    return count
+
+
+@jit
+def _gram_row(p, columns, values, start, length, workspace, seen):
+    """Add up the rows of the neighbours of `p` in `workspace`; `seen` lists what was written."""
+    count = 0
+    for q in range(start[p], start[p] + length[p]):
+        c = columns[q]
+        weight = values[q]
+        for z in range(start[c], start[c] + length[c]):
+            j = columns[z]
+            if workspace[j] == 0.0:
+                seen[count] = j
+                count += 1
+            workspace[j] += weight * values[z]
+            if workspace[j] == 0.0:
+                workspace[j] = 1e-300  # cancelled: keep it listed once only
+    return count
+
+
+@jit
+def _most_correlated(p, energy, k, relative, absolute, workspace, seen, count):
+    """Pivot `p` and its k-1 best partners by ``g_pj^2 / g_jj`` and by ``g_pj^2``."""
+    best_relative = np.zeros(k)
+    best_absolute = np.zeros(k)
+    relative[0] = p
+    absolute[0] = p
+    size = 1
+    for q in range(count):
+        j = seen[q]
+        squared = workspace[j] * workspace[j]
+        if j == p or squared == 0.0 or energy[j] <= 0.0:
+            continue
+        if size < k:
+            size += 1
+            insert_sorted(best_relative, relative, size - 1, squared / energy[j], j)
+            insert_sorted(best_absolute, absolute, size - 1, squared, j)
+        else:
+            if squared > best_absolute[k - 1]:
+                insert_sorted(best_absolute, absolute, k - 1, squared, j)
+            if squared > best_relative[k - 1] * energy[j]:
+                insert_sorted(best_relative, relative, k - 1, squared / energy[j], j)
+    return size
+
+
+@jit
+def _best_partner(p, columns, values, start, length, energy, workspace, seen, count):
+    """The cheapest pair with `p`: its score, the group size, and the partner."""
+    own = _entry(columns, values, start, length, p, p)
+    best = np.inf
+    partner = -1
+    for q in range(count):
+        j = seen[q]
+        if j != p:
+            cost = pair_cost(
+                energy[p], workspace[j], energy[j], own,
+                _entry(columns, values, start, length, p, j),
+                _entry(columns, values, start, length, j, j),
+            )  # fmt: skip
+            if cost < best:
+                best = cost
+                partner = j
+    if partner < 0:
+        return max(energy[p] - own * own, 0.0), 1, p
+    return best, 2, partner
+
+
+@jit
+def _entry(columns, values, start, length, row, column):
+    at = find_entry(columns, start, length, row, column)
+    if at < start[row] + length[row] and columns[at] == column:
+        return values[at]
+    return 0.0
+
+
+@jit
+def _local_matrices(columns, values, start, length, rows, workspace):
+    """Gram block and block of a few rows; `workspace` is zero before and after."""
+    size = rows.size
+    gram = np.empty((size, size))
+    block = np.empty((size, size))
+    for a in range(size):
+        row = rows[a]
+        for q in range(start[row], start[row] + length[row]):
+            workspace[columns[q]] = values[q]
+        for b in range(a, size):
+            other = rows[b]
+            total = 0.0
+            for q in range(start[other], start[other] + length[other]):
+                total += values[q] * workspace[columns[q]]
+            gram[a, b] = total
+            gram[b, a] = total
+            block[a, b] = workspace[other]
+            block[b, a] = workspace[other]
+        for q in range(start[row], start[row] + length[row]):
+            workspace[columns[q]] = 0.0
+    return gram, block

@@ -1,0 +1,49 @@
+"""Run kernel calls on a few threads of this process.
+
+Kernels release the GIL, so ordinary threads are enough. The pool belongs to one process: after a
+fork the child makes its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+__all__ = ["num_threads", "run_all"]
+
+_pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
+
+
+def num_threads() -> int:
+    """Threads to use: ``WAVEMMF_NUM_THREADS`` if set, else the processors this process may use.
+
+    Examples
+    --------
+    >>> num_threads() >= 1
+    True
+    """
+    setting = os.environ.get("WAVEMMF_NUM_THREADS", "")
+    if setting.isdigit() and int(setting) > 0:
+        return int(setting)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def run_all(function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Call ``function(*arguments)`` for every entry of `calls`, in parallel; results in order.
+
+    Examples
+    --------
+    >>> run_all(pow, [(2, 3), (3, 2)])
+    [8, 9]
+    """
+    workers = min(num_threads(), len(calls))
+    if workers <= 1:
+        return [function(*arguments) for arguments in calls]
+    key = (os.getpid(), workers)
+    if key not in _pools:
+        _pools[key] = ThreadPoolExecutor(workers, thread_name_prefix="wavemmf")
+    return list(_pools[key].map(lambda arguments: function(*arguments), calls))
