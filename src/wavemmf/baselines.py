@@ -1,0 +1,196 @@
+"""Other ways to approximate a symmetric matrix, with the figures of a `Factorization`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+import scipy.sparse as sp
+
+from ._optional import require
+from .factorization.norms import frobenius_norm
+from .graphs import as_matrix
+from .validation import check_integer, check_memory
+
+__all__ = ["Approximation", "nystrom", "truncated_eigh", "truncated_jacobi"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Approximation:
+    """A symmetric approximation and what it costs, comparable with a `Factorization`.
+
+    Attributes
+    ----------
+    method : str
+        What made it.
+    dense : array of shape (n, n)
+        The approximation.
+    matrix_norm, residual_norm : float
+        Frobenius norms of the matrix and of the difference.
+    stored_numbers : int
+        Numbers needed to keep it.
+    multiplications : int
+        Multiplications for one product with a vector.
+    basis_nonzeros : int
+        Non-zero entries of its basis.
+    """
+
+    method: str
+    dense: Floats
+    matrix_norm: float
+    residual_norm: float
+    stored_numbers: int
+    multiplications: int
+    basis_nonzeros: int
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.dense)
+
+    def error(self) -> float:
+        """Return the Frobenius norm of the matrix minus the approximation."""
+        return self.residual_norm
+
+    def relative_error(self) -> float:
+        """Return the error divided by the norm of the matrix (0 for the zero matrix)."""
+        return self.residual_norm / self.matrix_norm if self.matrix_norm else 0.0
+
+    def to_dense(self) -> Floats:
+        """Return the approximation as an array."""
+        return self.dense
+
+    def __matmul__(self, x: npt.ArrayLike) -> Floats:
+        """Return the product with a vector or matrix."""
+        return np.asarray(self.dense @ np.asarray(x), dtype=np.float64)
+
+
+def nystrom(A: Any, core: int, seed: int = 0) -> Approximation:
+    r"""Approximate by the Nyström method, :math:`A \approx C W^+ C^T`.
+
+    `C` are `core` columns drawn uniformly without replacement, `W` the rows of C with the same
+    indices; the inverse is the pseudo-inverse.
+
+    Parameters
+    ----------
+    A : matrix, graph or path
+        Anything `wavemmf.factorize` accepts.
+    core : int
+        Number of columns.
+    seed : int
+        Seed of the draw.
+
+    Returns
+    -------
+    Approximation
+
+    Examples
+    --------
+    >>> nystrom(np.ones((5, 5)), 1).error()
+    0.0
+    """
+    matrix = _dense(A)
+    n = len(matrix)
+    core = check_integer("core", core, 0, n)
+    chosen = np.sort(np.random.default_rng(seed).choice(n, core, replace=False))
+    columns = matrix[:, chosen]
+    # pinvh drops eigenvalues that are zero up to rounding, as a rank-deficient W requires
+    inverse = scipy.linalg.pinvh(columns[chosen]) if core else np.zeros((0, 0))
+    return _approximation(
+        "nystrom",
+        matrix,
+        columns @ inverse @ columns.T,
+        stored_numbers=n * core,
+        multiplications=2 * n * core + core * core,
+        basis_nonzeros=int(np.count_nonzero(columns)),
+    )
+
+
+def truncated_eigh(A: Any, core: int) -> Approximation:
+    """Keep the `core` eigenpairs of largest magnitude: the best approximation of that rank.
+
+    Parameters
+    ----------
+    A : matrix, graph or path
+        Anything `wavemmf.factorize` accepts.
+    core : int
+        Number of eigenpairs.
+
+    Returns
+    -------
+    Approximation
+
+    Examples
+    --------
+    >>> round(truncated_eigh(np.diag([3.0, 2.0, -1.0]), 2).error(), 12)
+    1.0
+    """
+    matrix = _dense(A)
+    n = len(matrix)
+    core = check_integer("core", core, 0, n)
+    values, vectors = np.linalg.eigh(matrix)
+    kept = np.argsort(-np.abs(values), kind="stable")[:core]
+    basis = vectors[:, kept]
+    return _approximation(
+        "truncated_eigh",
+        matrix,
+        (basis * values[kept]) @ basis.T,
+        stored_numbers=n * core + core,
+        multiplications=2 * n * core + core,
+        basis_nonzeros=int(np.count_nonzero(np.abs(basis) > 1e-14)),
+    )
+
+
+def truncated_jacobi(A: Any, rotations: int) -> Approximation:
+    r"""Approximate by a truncated Jacobi iteration, :math:`A \approx V \Lambda V^T`.
+
+    `V` is a product of `rotations` Givens rotations chosen greedily, as computed by
+    ``pyfaust.fact.eigtj``. Needs the extra ``faust``.
+
+    Parameters
+    ----------
+    A : matrix, graph or path
+        Anything `wavemmf.factorize` accepts.
+    rotations : int
+        Number of Givens rotations.
+
+    Returns
+    -------
+    Approximation
+    """
+    pyfaust = require("pyfaust.fact", extra="faust")
+    matrix = _dense(A)
+    n = len(matrix)
+    rotations = check_integer("rotations", rotations, 1)
+    _, product = pyfaust.eigtj(
+        matrix, rotations, nGivens_per_fac=1, order="undef", enable_large_Faust=True
+    )
+    basis = np.asarray(product.toarray())
+    values = np.einsum("ij,ij->j", basis, matrix @ basis)
+    return _approximation(
+        "truncated_jacobi",
+        matrix,
+        (basis * values) @ basis.T,
+        stored_numbers=4 * rotations + n,
+        multiplications=8 * rotations + n,
+        basis_nonzeros=int(np.count_nonzero(np.abs(basis) > 1e-14)),
+    )
+
+
+def _dense(A: Any) -> Floats:
+    matrix = as_matrix(A)
+    n = matrix.shape[0]
+    check_memory(5 * 8 * n * n, f"a dense baseline on {n} rows")
+    return np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=np.float64)
+
+
+def _approximation(method: str, matrix: Floats, dense: Floats, **costs: int) -> Approximation:
+    dense = 0.5 * dense + 0.5 * dense.T
+    return Approximation(
+        method, dense, frobenius_norm(matrix), frobenius_norm(matrix - dense), **costs
+    )

@@ -1,0 +1,8 @@
+"""The immutable result: invariants, transforms, operator, save and load."""
+
+from .factorization import Factorization
+from .history import History
+from .rotations import ORTHOGONALITY_TOLERANCE, Rotations
+from .storage import load
+
+__all__ = ["ORTHOGONALITY_TOLERANCE", "Factorization", "History", "Rotations", "load"]

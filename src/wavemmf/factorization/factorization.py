@@ -1,0 +1,431 @@
+"""The result of a multiresolution matrix factorization."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+from ..errors import InvalidFactorizationError, InvalidInputError
+from ..kernels.basis import basis_rows
+from ..validation import Matrix, check_choice, check_integer, check_memory
+from .compress import compress
+from .history import History
+from .norms import frobenius_norm
+from .rotations import Floats, Integers, Rotations
+from .transform import Signal, as_signal, transform
+
+__all__ = ["Factorization"]
+
+# Entries of the basis up to this size are rounding noise of rows of unit length.
+_NOISE = 1e-14
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Factorization:
+    r"""A symmetric matrix as :math:`A \approx U_1^T \cdots U_L^T H U_L \cdots U_1`.
+
+    Each :math:`U_\ell` rotates a few coordinates and is stored as a small orthogonal block; `H`
+    is diagonal except for a dense block on the core coordinates. The rows of
+    :math:`W = U_L \cdots U_1` are the wavelet basis. Objects are immutable; everything is
+    checked once, at construction. Use `wavemmf.factorize` to compute one.
+
+    Coefficients, frequencies and basis rows are in coordinate order: the wavelet that
+    coordinate i was dropped as is row i, and the scaling functions are the rows `core_indices`.
+
+    Parameters
+    ----------
+    rotations : Rotations
+        Index sets and rotation blocks of all levels.
+    diagonal_of_h : array of shape (n,)
+        The diagonal of H.
+    core : array of shape (d, d)
+        The block of H on ``rotations.core``; symmetric.
+    matrix_norm : float
+        Frobenius norm of the factorized matrix.
+    residual_norm : float
+        Frobenius norm of the matrix minus its approximation.
+    history : History
+        How it was computed.
+    parameters : dict
+        The settings it was computed with.
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> f = wm.factorize(wm.graphs.karate(), core=8, k=4)
+    >>> x = np.arange(34.0)
+    >>> bool(np.allclose(f.synthesize(f.analyze(x)), x))
+    True
+    """
+
+    rotations: Rotations
+    diagonal_of_h: Floats
+    core: Floats
+    matrix_norm: float
+    residual_norm: float
+    history: History = field(default_factory=History)
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    # Let ``array @ factorization`` call __rmatmul__ instead of iterating over the array.
+    __array_ufunc__ = None
+
+    def __post_init__(self) -> None:
+        size = self.rotations.core.size
+        for name, shape in (("diagonal_of_h", (self.n,)), ("core", (size, size))):
+            values = np.array(getattr(self, name), dtype=np.float64)
+            if values.shape != shape:
+                raise InvalidFactorizationError(
+                    f"{name} must have shape {shape} to fit the rotations, got {values.shape}"
+                )
+            if not np.isfinite(values).all():
+                raise InvalidFactorizationError(f"{name} holds NaN or infinite values")
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
+        self._check_core()
+        for name in ("matrix_norm", "residual_norm"):
+            value = float(getattr(self, name))
+            if not (np.isfinite(value) and value >= 0.0):
+                raise InvalidFactorizationError(f"{name} must be finite and >= 0, got {value}")
+            object.__setattr__(self, name, value)
+
+    def _check_core(self) -> None:
+        largest = max(np.abs(self.core).max(initial=0.0), np.abs(self.diagonal_of_h).max(initial=0.0))
+        if (np.abs(self.core - self.core.T) > 1e-9 * largest).any():
+            raise InvalidFactorizationError("the core block is not symmetric")
+        own = self.diagonal_of_h[self.core_indices]
+        if (np.abs(own - self.core.diagonal()) > 1e-9 * largest).any():
+            raise InvalidFactorizationError("the core's diagonal differs from that of H")
+
+    @classmethod
+    def from_rotations(
+        cls,
+        matrix: Matrix,
+        rotations: Rotations,
+        history: History | None = None,
+        parameters: dict[str, Any] | None = None,
+    ) -> Factorization:
+        """Compute the best H, and the exact error, for given rotations.
+
+        Parameters
+        ----------
+        matrix : ndarray or csr_array of float64
+            The symmetric matrix, as `wavemmf.graphs.as_matrix` returns it.
+        rotations : Rotations
+            The index sets and blocks.
+        history, parameters
+            Kept with the result.
+
+        Returns
+        -------
+        Factorization
+        """
+        diagonal, core, error = compress(matrix, rotations)
+        return cls(
+            rotations,
+            diagonal,
+            core,
+            frobenius_norm(matrix),
+            error,
+            history or History(),
+            parameters or {},
+        )
+
+    # -- what it is ---------------------------------------------------------------------------
+
+    @property
+    def n(self) -> int:
+        """Number of rows of the matrix."""
+        return self.rotations.n
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of the matrix."""
+        return (self.n, self.n)
+
+    @property
+    def num_levels(self) -> int:
+        """Number of levels L."""
+        return self.rotations.num_levels
+
+    @property
+    def core_size(self) -> int:
+        """Number of coordinates in the core."""
+        return self.core_indices.size
+
+    @property
+    def core_indices(self) -> Integers:
+        """Coordinates of the core, ascending."""
+        return self.rotations.core
+
+    @property
+    def frequencies(self) -> Floats:
+        """The diagonal of H: the frequency of every wavelet, in coordinate order."""
+        return self.diagonal_of_h
+
+    def error(self) -> float:
+        """Return the Frobenius norm of the matrix minus its approximation; exact."""
+        return self.residual_norm
+
+    def relative_error(self) -> float:
+        """Return the error divided by the norm of the matrix (0 for the zero matrix)."""
+        return self.residual_norm / self.matrix_norm if self.matrix_norm else 0.0
+
+    @property
+    def stored_numbers(self) -> int:
+        """Numbers needed to keep it: rotation blocks, diagonal, and half of the symmetric core."""
+        d = self.core_size
+        return self.rotations.blocks.size + (self.n - d) + d * (d + 1) // 2
+
+    @property
+    def transform_multiplications(self) -> int:
+        """Multiplications to analyze or synthesize one signal."""
+        return self.rotations.blocks.size
+
+    @property
+    def multiplications(self) -> int:
+        """Multiplications for one product of the approximation with a vector."""
+        d = self.core_size
+        return 2 * self.transform_multiplications + (self.n - d) + d * d
+
+    @cached_property
+    def basis_nonzeros(self) -> int:
+        """Non-zero entries of the basis matrix W."""
+        return int(self.basis().nnz)
+
+    def __repr__(self) -> str:
+        k = int(self.rotations.sizes.max(initial=0))
+        return (
+            f"Factorization(n={self.n}, levels={self.num_levels}, k={k}, core={self.core_size}, "
+            f"relative_error={self.relative_error():.4g}, stored_numbers={self.stored_numbers})"
+        )
+
+    # -- the transform ------------------------------------------------------------------------
+
+    def analyze(self, x: npt.ArrayLike, out: Signal | None = None) -> Signal:
+        """Return the wavelet coefficients ``W x``.
+
+        Parameters
+        ----------
+        x : array of shape (n,) or (n, m)
+            One signal or m of them; float32 is transformed in float32, all else in float64.
+        out : ndarray, optional
+            Where to write the result; shape of `x`, dtype of the result. May be `x` itself.
+
+        Returns
+        -------
+        ndarray of the shape of `x`
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> f = wm.factorize(np.ones((4, 4)), core=1, k=2)
+        >>> int(np.count_nonzero(np.abs(f.analyze(np.ones(4))) > 1e-9))
+        1
+        """
+        return transform(self.rotations, x, out, forward=True)
+
+    def synthesize(self, coefficients: npt.ArrayLike, out: Signal | None = None) -> Signal:
+        """Return the signals ``W.T c``; the exact inverse of `analyze`.
+
+        Parameters
+        ----------
+        coefficients : array of shape (n,) or (n, m)
+            Wavelet coefficients in coordinate order.
+        out : ndarray, optional
+            Where to write the result.
+
+        Returns
+        -------
+        ndarray of the shape of `coefficients`
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> f = wm.factorize(wm.graphs.cycle(8), core=2, k=2)
+        >>> c = np.eye(8)
+        >>> bool(np.allclose(f.analyze(f.synthesize(c)), c))
+        True
+        """
+        return transform(self.rotations, coefficients, out, forward=False)
+
+    # -- the matrix ---------------------------------------------------------------------------
+
+    def __matmul__(self, x: npt.ArrayLike) -> Signal:
+        """Return the product of the approximation with a vector (n,) or matrix (n, m)."""
+        coefficients = self.analyze(as_signal(x, self.n))
+        return self.synthesize(self._apply_h(coefficients))
+
+    def __rmatmul__(self, x: npt.ArrayLike) -> Signal:
+        """Return ``x @ approximation``; the approximation is symmetric."""
+        return (self @ np.asarray(x).T).T
+
+    def _apply_h(self, coefficients: Signal) -> Signal:
+        shape = (self.n,) + (1,) * (coefficients.ndim - 1)
+        result = coefficients * self.diagonal_of_h.astype(coefficients.dtype).reshape(shape)
+        core = self.core.astype(coefficients.dtype, copy=False)
+        result[self.core_indices] = core @ coefficients[self.core_indices]
+        return result
+
+    def h_matrix(self) -> sp.csr_array:
+        """Return H, diagonal but for the core block, as a sparse array in coordinate order.
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> f = wm.factorize(wm.graphs.cycle(6), core=2, k=2)
+        >>> h = f.h_matrix()
+        >>> h.shape, h.nnz <= 6 + 2
+        ((6, 6), True)
+        """
+        where = np.delete(np.arange(self.n), self.core_indices)
+        rows = np.concatenate([where, np.repeat(self.core_indices, self.core_size)])
+        columns = np.concatenate([where, np.tile(self.core_indices, self.core_size)])
+        data = np.concatenate([self.diagonal_of_h[where], self.core.ravel()])
+        h = sp.csr_array((data, (rows, columns)), shape=self.shape)
+        h.eliminate_zeros()
+        return h
+
+    def to_dense(self) -> Floats:
+        """Return the approximation as a dense array.
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> f = wm.factorize(np.diag([1.0, 2.0, 3.0]), core=0, k=2)
+        >>> f.to_dense()
+        array([[1., 0., 0.],
+               [0., 2., 0.],
+               [0., 0., 3.]])
+        """
+        check_memory(3 * 8 * self.n * self.n, f"a dense {self.n} by {self.n} matrix")
+        half = self.synthesize(self.h_matrix().toarray())
+        dense: Floats = self.synthesize(np.ascontiguousarray(half.T)).astype(np.float64)
+        return 0.5 * dense + 0.5 * dense.T
+
+    def as_linear_operator(self, part: str = "matrix") -> LinearOperator:
+        """Return a SciPy LinearOperator with a true adjoint.
+
+        Parameters
+        ----------
+        part : {"matrix", "transform"}
+            The approximation itself (its own adjoint), or the basis W, whose adjoint is `synthesize`.
+
+        Returns
+        -------
+        scipy.sparse.linalg.LinearOperator
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> f = wm.factorize(wm.graphs.karate(), core=8, k=4)
+        >>> w = f.as_linear_operator("transform")
+        >>> x = np.ones(34)
+        >>> bool(np.allclose(w.H @ (w @ x), x))
+        True
+        """
+        check_choice("part", part, ("matrix", "transform"))
+        if part == "matrix":
+            forward = backward = self.__matmul__
+        else:
+            forward, backward = self.analyze, self.synthesize
+        return LinearOperator(
+            shape=self.shape,
+            dtype=np.float64,
+            matvec=lambda x: forward(np.asarray(x).reshape(self.n)),
+            rmatvec=lambda x: backward(np.asarray(x).reshape(self.n)),
+            matmat=forward,
+            rmatmat=backward,
+        )
+
+    # -- the basis ----------------------------------------------------------------------------
+
+    def basis(
+        self, threshold: float = 0.0, return_discarded: bool = False
+    ) -> sp.csr_array | tuple[sp.csr_array, float]:
+        """Return the basis W as a sparse array, one wavelet or scaling function per row.
+
+        Parameters
+        ----------
+        threshold : float
+            Leave out entries of this magnitude or less (rounding noise is always left out).
+        return_discarded : bool
+            Also return the Frobenius norm of what was left out, to judge the threshold.
+
+        Returns
+        -------
+        csr_array of shape (n, n), or the pair (csr_array, float)
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> f = wm.factorize(wm.graphs.karate(), core=8, k=4)
+        >>> sparse, lost = f.basis(threshold=0.01, return_discarded=True)
+        >>> sparse.nnz <= f.basis().nnz and lost >= 0
+        True
+        """
+        if not (np.isreal(threshold) and threshold >= 0):
+            raise InvalidInputError(f"threshold must be >= 0, got {threshold!r}")
+        r = self.rotations
+        indptr, indices, data, discarded = basis_rows(
+            self.n, r.offsets, r.groups, r.block_offsets, r.blocks, max(float(threshold), _NOISE)
+        )
+        matrix = sp.csr_array((data, indices, indptr), shape=self.shape)
+        matrix.sort_indices()
+        return (matrix, float(np.sqrt(discarded))) if return_discarded else matrix
+
+    def wavelet(self, level: int) -> Floats:
+        """Return the wavelet of a 1-based level, shape (n,), or (c, n) if the level drops c > 1.
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> f = wm.factorize(wm.graphs.karate(), core=8, k=4)
+        >>> round(float(np.linalg.norm(f.wavelet(1))), 12)
+        1.0
+        """
+        level = check_integer("level", level, 1, self.num_levels)
+        rows = self._rows(self.rotations.dropped(level))
+        return rows[0] if len(rows) == 1 else rows
+
+    def scaling_functions(self) -> Floats:
+        """Return the scaling functions, one row per core coordinate, shape (d, n)."""
+        return self._rows(self.core_indices)
+
+    def _rows(self, coordinates: Integers) -> Floats:
+        unit = np.zeros((self.n, coordinates.size))
+        unit[coordinates, np.arange(coordinates.size)] = 1.0
+        return np.ascontiguousarray(self.synthesize(unit).T)
+
+    # -- keeping it ---------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to one file, whole or not at all; read it back with `wavemmf.load`.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, wavemmf as wm
+        >>> f = wm.factorize(wm.graphs.cycle(8), core=2, k=2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     f.save(pathlib.Path(folder) / "cycle.mmf")
+        ...     wm.load(pathlib.Path(folder) / "cycle.mmf")
+        Factorization(n=8, levels=6, k=2, core=2, relative_error=..., stored_numbers=33)
+        """
+        from .storage import save
+
+        save(self, path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)

@@ -1,0 +1,177 @@
+"""The function that does it: from a matrix or graph to a Factorization."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._progress import Report, silent
+from .errors import InvalidInputError
+from .factorization import Factorization, History, Rotations
+from .graphs import as_matrix
+from .select import PAIRS, SURVIVORS, Task, as_index_sets, explicit, greedy, neighbors, random
+from .validation import Matrix, check_choice, check_integer, check_memory, check_mmf_parameters
+
+__all__ = ["factorize"]
+
+ENGINES = ("auto", "dense", "sparse")
+SELECTORS = ("greedy", "random", "neighbors")
+
+# From here on sparse matrices are factorized as sparse rows: as accurate, and much faster.
+_SPARSE_FROM = 1024
+# ... as long as a row has few entries; dense rows are better served by dense storage.
+_SPARSE_ROW_LENGTH = 64
+
+
+def factorize(
+    A: Any,
+    core: int | None = None,
+    k: int = 4,
+    drop: int = 1,
+    select: Any = "greedy",
+    optimize: str | None = None,
+    *,
+    seed: int = 0,
+    matrix: str | None = None,
+    symmetrize: bool = False,
+    engine: str = "auto",
+    pairs: str = "exhaustive",
+    survivors: str = "auto",
+    report: Report = silent,
+) -> Factorization:
+    r"""Factorize a symmetric matrix or a graph.
+
+    Finds :math:`A \approx U_1^T \cdots U_L^T H U_L \cdots U_1` with rotations of k coordinates
+    and `H` diagonal but for a core, so that :math:`\|A - U_1^T \cdots H \cdots U_1\|_F` is small.
+
+    Parameters
+    ----------
+    A : matrix, graph or path
+        ndarray, any SciPy sparse matrix or array, torch tensor (dense or sparse), networkx graph, PyG
+        Data, `wavemmf.graphs.Graph`, or a file (.mtx, .npz, .npy, edge list; also gzipped).
+    core : int, optional
+        Number of coordinates left in the core; a tenth of the rows, at least 8, by default.
+    k : int
+        Coordinates per rotation, at least 2. Fewer are used where fewer are left.
+    drop : int
+        Wavelets per level, 1 <= drop < k.
+    select : {"greedy", "random", "neighbors"} or pair (I, T)
+        How the coordinates of each level are chosen; a pair gives them explicitly, per level
+        the rotated coordinates and those dropped.
+    optimize : None
+        Rotations are the closed-form ones.
+    seed : int
+        Seed of random choices; the same seed gives the same result.
+    matrix : {"normalized_laplacian", "laplacian", "adjacency"}, optional
+        The matrix of a graph to factorize (graphs: normalized Laplacian by default). If given
+        with a plain matrix, that is taken as an adjacency matrix.
+    symmetrize : bool
+        Accept an asymmetric matrix as ``(A + A.T) / 2``.
+    engine : {"auto", "dense", "sparse"}
+        Storage the greedy selector works on; "auto" decides by size and sparsity.
+    pairs : {"exhaustive", "correlated"}
+        For k = 2: pair every row with the one of smallest true residual, or with the most correlated.
+    survivors : {"auto", "eigenvectors", "nearest"}
+        Which basis the rows that stay active get; see `wavemmf.select.greedy`.
+    report : callable
+        Called as ``report(done, total, note)`` now and then, for progress displays.
+
+    Returns
+    -------
+    Factorization
+
+    Raises
+    ------
+    InvalidInputError, InputTypeError
+        For input or settings that are not allowed; the message says what is.
+    TooLargeError
+        If the dense engine would need more memory than there is; nothing was allocated.
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> f = wm.factorize(wm.graphs.karate(), core=8, k=8)
+    >>> f.num_levels, f.core_size
+    (26, 8)
+    >>> f.relative_error() < 0.05
+    True
+    """
+    check_choice("engine", engine, ENGINES)
+    check_choice("pairs", pairs, PAIRS)
+    check_choice("survivors", survivors, SURVIVORS)
+    seed = check_integer("seed", seed, 0)
+    _check_optimize(optimize)
+    given = None if isinstance(select, str) else select
+    if given is None:
+        check_choice("select", select, SELECTORS)
+    symmetric = as_matrix(A, matrix=matrix, symmetrize=symmetrize)
+    n = symmetric.shape[0]
+    if given is not None:
+        core = _core_of_explicit(given, n, core)
+    elif core is None:
+        core = min(n, max(8, n // 10))
+    core, k, drop = check_mmf_parameters(n, core, k, drop)
+    symmetric = _prepare(symmetric, engine, greedily=select == "greedy" and given is None)
+
+    task = Task(core, k, drop, seed, report)
+    selector: Callable[[], Rotations]
+    if given is not None:
+        name, selector = "explicit", lambda: explicit(symmetric, task, given)
+    elif select == "greedy":
+        name, selector = "greedy", lambda: greedy(symmetric, task, pairs, survivors)
+    else:
+        name = select
+        choose = {"random": random, "neighbors": neighbors}[select]
+        selector = lambda: choose(symmetric, task)  # noqa: E731
+    start = time.perf_counter()
+    rotations = selector()
+    parameters = {
+        "core": core,
+        "k": k,
+        "drop": drop,
+        "select": name,
+        "optimize": optimize,
+        "seed": seed,
+        "engine": "sparse" if sp.issparse(symmetric) else "dense",
+    }
+    result = Factorization.from_rotations(symmetric, rotations, parameters=parameters)
+    history = History(
+        method=name,
+        errors=(result.error(),),
+        seconds=(time.perf_counter() - start,),
+        stopped=f"the core size {core} was reached",
+    )
+    return replace(result, history=history)
+
+
+def _check_optimize(optimize: str | None) -> None:
+    if optimize is not None:
+        raise InvalidInputError(f"optimize must be None, got {optimize!r}")
+
+
+def _core_of_explicit(indices: Any, n: int, core: int | None) -> int:
+    _, wavelets = as_index_sets(indices, n)
+    remaining = n - sum(len(dropped) for dropped in wavelets)
+    if core is not None and core != remaining:
+        raise InvalidInputError(
+            f"the given indices leave a core of {remaining}, but core={core}; leave core out"
+        )
+    return remaining
+
+
+def _prepare(symmetric: Matrix, engine: str, greedily: bool) -> Matrix:
+    """Put the matrix into the storage that the engine works on."""
+    n = symmetric.shape[0]
+    sparse = sp.issparse(symmetric)
+    if engine == "auto":
+        short_rows = sparse and symmetric.nnz <= _SPARSE_ROW_LENGTH * n
+        engine = "sparse" if greedily and n > _SPARSE_FROM and short_rows else "dense"
+    if engine == "sparse":
+        return symmetric if sparse else sp.csr_array(symmetric)
+    check_memory(32 * n * n, f"the dense engine on {n} rows")
+    return np.ascontiguousarray(symmetric.toarray()) if sparse else symmetric

@@ -1,0 +1,80 @@
+"""What every selector is told, and how it hands back what it chose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._progress import Report, silent
+from ..factorization import Rotations
+
+__all__ = ["LevelRecorder", "Task", "levels_per_call"]
+
+
+def levels_per_call(n: int) -> int:
+    """Levels to run between two looks at the keyboard and two updates of the progress bar.
+
+    Every call allocates work space of n numbers, so larger matrices take more levels at a time.
+
+    Examples
+    --------
+    >>> levels_per_call(1000)
+    256
+    """
+    return max(256, n // 64)
+
+
+@dataclass(frozen=True)
+class Task:
+    """The part of a factorization that concerns index selection.
+
+    Attributes
+    ----------
+    core, k, drop : int
+        Size of the core, of the rotations, and wavelets per level.
+    seed : int
+        Seed of whatever is random in the selector.
+    report : Report
+        Called with (rows eliminated, rows to eliminate, note).
+    """
+
+    core: int
+    k: int
+    drop: int
+    seed: int = 0
+    report: Report = silent
+
+
+class LevelRecorder:
+    """Arrays that a kernel fills level by level, padded to size k, and their packed form."""
+
+    def __init__(self, n: int, task: Task) -> None:
+        levels = n - task.core  # every level drops at least one row
+        self.n = n
+        self.groups = np.zeros((levels, task.k), np.int64)
+        self.sizes = np.zeros(levels, np.int64)
+        self.wavelets = np.zeros((levels, task.drop), np.int64)
+        self.drops = np.zeros(levels, np.int64)
+        self.blocks = np.zeros((levels, task.k, task.k))
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The arrays in the order the kernels take them."""
+        return self.groups, self.sizes, self.wavelets, self.drops, self.blocks
+
+    def rotations(self, levels: int) -> Rotations:
+        """Pack the first `levels` levels."""
+        sizes, drops = self.sizes[:levels], self.drops[:levels]
+        in_group = np.arange(self.groups.shape[1]) < sizes[:, None]
+        in_drop = np.arange(self.wavelets.shape[1]) < drops[:, None]
+        in_block = in_group[:, :, None] & in_group[:, None, :]
+        return Rotations(
+            n=self.n,
+            offsets=np.concatenate([[0], np.cumsum(sizes)]),
+            groups=self.groups[:levels][in_group],
+            blocks=self.blocks[:levels][in_block],
+            drop_offsets=np.concatenate([[0], np.cumsum(drops)]),
+            wavelets=self.wavelets[:levels][in_drop],
+        )
