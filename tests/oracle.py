@@ -54,19 +54,19 @@ def check_constraints(f: wm.Factorization) -> None:
 
 
 def laplacian(graph: nx.Graph) -> np.ndarray:
-    """Normalized Laplacian of a networkx graph, dense."""
+    """Return the normalized Laplacian of a networkx graph, dense."""
     return wm.graphs.normalized_laplacian(graph).toarray()
 
 
 def random_symmetric(n: int, seed: int = 0, density: float = 1.0) -> np.ndarray:
-    """A random symmetric matrix with both signs, possibly with many zeros."""
+    """Make a random symmetric matrix with both signs, possibly with many zeros."""
     rng = np.random.default_rng(seed)
     a = rng.normal(size=(n, n)) * (rng.random((n, n)) < density)
     return a + a.T
 
 
 def kernel_matrix(n: int) -> np.ndarray:
-    """A smooth positive definite kernel on points of the line."""
+    """Make a smooth positive definite kernel on points of the line."""
     x = np.linspace(0, 3, n)
     return np.exp(-((x[:, None] - x[None, :]) ** 2))
 
@@ -78,7 +78,9 @@ MATRICES = {
     "star": laplacian(nx.star_graph(14)),
     "disconnected": laplacian(nx.disjoint_union(nx.cycle_graph(9), nx.complete_graph(5))),
     "isolated": laplacian(nx.disjoint_union(nx.path_graph(8), nx.empty_graph(6))),
-    "self_loops": laplacian(nx.Graph([(i, i) for i in range(12)] + [(i, i + 1) for i in range(11)])),
+    "self_loops": laplacian(
+        nx.Graph([(i, i) for i in range(12)] + [(i, i + 1) for i in range(11)])
+    ),
     "negative_weights": random_symmetric(18, seed=1, density=0.3),
     "dense": random_symmetric(16, seed=2),
     "kernel": kernel_matrix(21),

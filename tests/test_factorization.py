@@ -111,7 +111,9 @@ def test_it_cannot_be_changed(f: wm.Factorization) -> None:
 
 def test_arrays_given_are_copied() -> None:
     groups = np.array([0, 1])
-    r = wm.Rotations(2, np.array([0, 2]), groups, np.eye(2).ravel(), np.array([0, 1]), np.array([0]))
+    r = wm.Rotations(
+        2, np.array([0, 2]), groups, np.eye(2).ravel(), np.array([0, 1]), np.array([0])
+    )
     groups[0] = 7
     assert r.groups.tolist() == [0, 1]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -163,13 +164,16 @@ def truncated_jacobi(A: Any, rotations: int) -> Approximation:
     -------
     Approximation
     """
-    pyfaust = require("pyfaust.fact", extra="faust")
     matrix = _dense(A)
     n = len(matrix)
     rotations = check_integer("rotations", rotations, 1)
-    _, product = pyfaust.eigtj(
-        matrix, rotations, nGivens_per_fac=1, order="undef", enable_large_Faust=True
-    )
+    with warnings.catch_warnings():
+        # It warns about packages it can do without and about its own use of numpy.matrix.
+        warnings.simplefilter("ignore")
+        pyfaust = require("pyfaust.fact", extra="faust")
+        _, product = pyfaust.eigtj(
+            matrix, rotations, nGivens_per_fac=1, order="undef", enable_large_Faust=True
+        )
     basis = np.asarray(product.toarray())
     values = np.einsum("ij,ij->j", basis, matrix @ basis)
     return _approximation(
@@ -183,7 +187,7 @@ def truncated_jacobi(A: Any, rotations: int) -> Approximation:
 
 
 def _dense(A: Any) -> Floats:
-    matrix = as_matrix(A)
+    matrix: Any = as_matrix(A)
     n = matrix.shape[0]
     check_memory(5 * 8 * n * n, f"a dense baseline on {n} rows")
     return np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=np.float64)

@@ -15,7 +15,7 @@ from .errors import InvalidInputError
 from .factorization import Factorization, History, Rotations
 from .graphs import as_matrix
 from .select import PAIRS, SURVIVORS, Task, as_index_sets, explicit, greedy, neighbors, random
-from .validation import Matrix, check_choice, check_integer, check_memory, check_mmf_parameters
+from .validation import check_choice, check_integer, check_memory, check_mmf_parameters
 
 __all__ = ["factorize"]
 
@@ -75,7 +75,8 @@ def factorize(
     engine : {"auto", "dense", "sparse"}
         Storage the greedy selector works on; "auto" decides by size and sparsity.
     pairs : {"exhaustive", "correlated"}
-        For k = 2: pair every row with the one of smallest true residual, or with the most correlated.
+        For k = 2: pair every row with the one of smallest true residual, or with the most
+        correlated one.
     survivors : {"auto", "eigenvectors", "nearest"}
         Which basis the rows that stay active get; see `wavemmf.select.greedy`.
     report : callable
@@ -164,7 +165,7 @@ def _core_of_explicit(indices: Any, n: int, core: int | None) -> int:
     return remaining
 
 
-def _prepare(symmetric: Matrix, engine: str, greedily: bool) -> Matrix:
+def _prepare(symmetric: Any, engine: str, greedily: bool) -> Any:
     """Put the matrix into the storage that the engine works on."""
     n = symmetric.shape[0]
     sparse = sp.issparse(symmetric)

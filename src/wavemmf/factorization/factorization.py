@@ -96,7 +96,9 @@ class Factorization:
             object.__setattr__(self, name, value)
 
     def _check_core(self) -> None:
-        largest = max(np.abs(self.core).max(initial=0.0), np.abs(self.diagonal_of_h).max(initial=0.0))
+        largest = max(
+            np.abs(self.core).max(initial=0.0), np.abs(self.diagonal_of_h).max(initial=0.0)
+        )
         if (np.abs(self.core - self.core.T) > 1e-9 * largest).any():
             raise InvalidFactorizationError("the core block is not symmetric")
         own = self.diagonal_of_h[self.core_indices]
@@ -346,9 +348,7 @@ class Factorization:
 
     # -- the basis ----------------------------------------------------------------------------
 
-    def basis(
-        self, threshold: float = 0.0, return_discarded: bool = False
-    ) -> sp.csr_array | tuple[sp.csr_array, float]:
+    def basis(self, threshold: float = 0.0, return_discarded: bool = False) -> Any:
         """Return the basis W as a sparse array, one wavelet or scaling function per row.
 
         Parameters

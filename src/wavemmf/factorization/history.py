@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = ["History"]
@@ -35,7 +35,7 @@ class History:
     errors: tuple[float, ...] = ()
     seconds: tuple[float, ...] = ()
     stopped: str = ""
-    details: dict[str, Any] | None = None
+    details: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as plain Python values."""
@@ -44,7 +44,7 @@ class History:
             "errors": list(self.errors),
             "seconds": list(self.seconds),
             "stopped": self.stopped,
-            "details": self.details or {},
+            "details": self.details,
         }
 
     @classmethod

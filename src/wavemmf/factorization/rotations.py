@@ -214,7 +214,7 @@ class Rotations:
 
 def _frozen(values: Any, dtype: type, name: str) -> npt.NDArray[Any]:
     given = np.asarray(values)
-    array = np.ascontiguousarray(given, dtype=dtype)
+    array: npt.NDArray[Any] = np.ascontiguousarray(given, dtype=dtype)
     if array.ndim != 1:
         raise InvalidFactorizationError(f"{name} must be one-dimensional, got shape {array.shape}")
     if dtype is np.int64 and given.size and not np.array_equal(array, given):

@@ -95,7 +95,8 @@ def load(path: str | os.PathLike[str]) -> Factorization:
         rotations = Rotations(int(header["n"]), *(arrays[name] for name in _ROTATION_ARRAYS))
         return Factorization(
             rotations,
-            *(arrays[name] for name in _H_ARRAYS),
+            diagonal_of_h=arrays["diagonal_of_h"],
+            core=arrays["core"],
             matrix_norm=header["matrix_norm"],
             residual_norm=header["residual_norm"],
             history=History.from_json(header["history"]),
@@ -107,7 +108,15 @@ def load(path: str | os.PathLike[str]) -> Factorization:
         raise FileFormatError(f"{file} does not hold a valid factorization: {error}") from error
     except FileFormatError:
         raise
-    except (KeyError, TypeError, ValueError, OverflowError, EOFError, OSError, RuntimeError) as error:
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        OverflowError,
+        EOFError,
+        OSError,
+        RuntimeError,
+    ) as error:
         raise FileFormatError(f"{file} is damaged: {error}") from error
 
 

@@ -29,9 +29,7 @@ def as_signal(x: Any, n: int) -> Signal:
             + ("; transform real and imaginary part separately" if signal.dtype.kind == "c" else "")
         )
     if signal.ndim not in (1, 2) or signal.shape[0] != n:
-        raise InvalidInputError(
-            f"signals must have shape ({n},) or ({n}, m), got {signal.shape}"
-        )
+        raise InvalidInputError(f"signals must have shape ({n},) or ({n}, m), got {signal.shape}")
     return signal if signal.dtype == np.float32 else signal.astype(np.float64, copy=False)
 
 
@@ -73,9 +71,7 @@ def _check_out(out: Any, signal: Signal) -> None:
 def _run_tiles(rotations: Rotations, x: Signal, out: Signal, forward: bool) -> None:
     blocks = rotations.blocks if x.dtype == np.float64 else rotations.single_precision_blocks
     fixed = (rotations.offsets, rotations.groups, rotations.block_offsets, blocks, forward)
-    calls = [
-        (TILE_KERNELS[width], x, out, left, *fixed) for left, width in _tiles(x.shape[1])
-    ]
+    calls = [(TILE_KERNELS[width], x, out, left, *fixed) for left, width in _tiles(x.shape[1])]
     if rotations.blocks.size * x.shape[1] < _WORTH_A_THREAD:
         for call in calls:
             _call(*call)

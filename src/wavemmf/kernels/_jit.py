@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 from numba.core import event
@@ -20,24 +20,24 @@ __all__ = ["inline_jit", "jit"]
 
 logger = logging.getLogger("wavemmf")
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+Kernel = Callable[..., Any]
 
 # Sums may be reordered and fused so that they vectorise; NaN and infinity keep their meaning.
 _FAST_MATH = {"reassoc", "contract", "nsz", "arcp"}
 
 
-def jit(function: _Function) -> _Function:
+def jit(function: Kernel) -> Kernel:
     """Compile `function` to machine code, cached on disk, without holding the GIL."""
     return _compile(function, forceinline=False)
 
 
-def inline_jit(function: _Function) -> _Function:
+def inline_jit(function: Kernel) -> Kernel:
     """Like `jit`, and always inlined, so that constant arguments specialise the caller."""
     return _compile(function, forceinline=True)
 
 
-def _compile(function: _Function, forceinline: bool) -> _Function:
-    compiled: _Function = numba.njit(
+def _compile(function: Kernel, forceinline: bool) -> Kernel:
+    compiled: Kernel = numba.njit(
         cache=True,
         nogil=True,
         fastmath=_FAST_MATH,

@@ -56,4 +56,3 @@ def _orthogonality_defect(blocks, entry, size):
             if not abs(total) <= worst:
                 worst = abs(total)
     return worst
-

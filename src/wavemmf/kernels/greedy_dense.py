@@ -34,7 +34,8 @@ def greedy_levels(
     """Run up to `max_levels` levels; return the new active size and level count.
 
     `matrix` and `gram` are the active matrix and its square in moved order, `energy` the diagonal
-    of the latter, `labels` the original coordinates. `groups[p, :sizes[p]]` is the candidate group of pivot p, by position.
+    of the latter, `labels` the original coordinates. `groups[p, :sizes[p]]` is the candidate
+    group of pivot p, by position.
     """
     k = groups.shape[1]
     buffer = np.empty((k, TILE))

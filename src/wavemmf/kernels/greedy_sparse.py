@@ -2,8 +2,9 @@
 
 The same algorithm as on dense storage. The Gram row of a pivot is the combination of its
 neighbours' rows, formed when the pivot is scored; a heap holds the scores. Entries that are
-negligible beside both of their rows are discarded, which keeps the rows short; the rotations found
-are exact rotations all the same, and the caller computes their exact error from the original matrix.
+negligible beside both of their rows are discarded, which keeps the rows short; the rotations
+found are exact rotations all the same, and the caller computes their exact error from the
+original matrix.
 """
 
 from __future__ import annotations
@@ -175,9 +176,7 @@ def _write_back(
             continue
         row = rows[a]
         length[row] = 0
-        columns, values, used = ensure_room(
-            columns, values, start, length, room, used, row, width
-        )
+        columns, values, used = ensure_room(columns, values, start, length, room, used, row, width)
         at = start[row]
         for q in order:
             if rotated[a, q] != 0.0 and not (q < size and leaving[q]):
@@ -230,7 +229,7 @@ def _score_pivot(
     p, columns, values, start, length, energy, drop, pairwise, both,
     groups, sizes, scores, version, stamp, workspace, seen,
 ):  # fmt: skip
-    """Find the best group of pivot `p` and its score; `seen` lists the rows not orthogonal to it."""
+    """Find the best group of pivot `p`, and its score; `seen` lists the rows it correlates with."""
     k = groups.shape[1]
     count = _gram_row(p, columns, values, start, length, workspace, seen)
     if pairwise:

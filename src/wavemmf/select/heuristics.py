@@ -80,7 +80,7 @@ def as_index_sets(indices: Any, n: int) -> tuple[list[Any], list[Any]]:
     return groups, wavelets
 
 
-def _run(matrix: Matrix, task: Task, choice: int, given: tuple[Any, ...]) -> Rotations:
+def _run(matrix: Any, task: Task, choice: int, given: tuple[Any, ...]) -> Rotations:
     n = matrix.shape[0]
     check_memory(16 * n * n, f"the dense engine on {n} rows")
     work = matrix.toarray() if sp.issparse(matrix) else np.array(matrix)
