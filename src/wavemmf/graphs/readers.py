@@ -15,7 +15,7 @@ from .edgelist import read_edge_list
 from .graph import Graph
 from .matrixfiles import read_matrix_market, read_npy, read_npz
 
-__all__ = ["load_if_path", "read"]
+__all__ = ["SUFFIXES", "load_if_path", "read"]
 
 _READERS: dict[str, Callable[[Path], NDArray[Any] | sp.csr_array | Graph]] = {
     ".mtx": read_matrix_market,
@@ -26,6 +26,9 @@ _READERS: dict[str, Callable[[Path], NDArray[Any] | sp.csr_array | Graph]] = {
 for _suffix in (".txt", ".csv", ".tsv", ".edges", ".edgelist"):
     _READERS[_suffix] = read_edge_list
     _READERS[f"{_suffix}.gz"] = read_edge_list
+
+#: The suffixes of files that `read` understands.
+SUFFIXES = tuple(_READERS)
 
 
 def read(path: str | os.PathLike[str]) -> NDArray[Any] | sp.csr_array | Graph:
@@ -77,7 +80,7 @@ def read(path: str | os.PathLike[str]) -> NDArray[Any] | sp.csr_array | Graph:
     file = Path(path)
     reader = _READERS.get(_suffix_of(file))
     if reader is None:
-        valid = ", ".join(_READERS)
+        valid = ", ".join(SUFFIXES)
         raise InvalidInputError(f"cannot tell what {file} holds; the suffix must be one of {valid}")
     if not file.is_file():
         problem = "is a directory" if file.is_dir() else "does not exist"

@@ -1,0 +1,62 @@
+"""The command itself: its options, its subcommands, and how it starts."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .._version import __version__
+from .compare import compare
+from .errors import ErrorReportingGroup
+from .factorize import factorize
+from .info import info
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    cls=ErrorReportingGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"wavemmf {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _wavemmf(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Multiresolution matrix factorization of graphs and symmetric matrices.
+
+    Finds a wavelet basis in which the matrix is nearly diagonal: a sequence of rotations of a few
+    coordinates each, and a small core. Inputs are files (.mtx, .npz, .npy, edge lists) or
+    data sets by name (karate, cayley, minnesota, ...). Results go to standard output, progress
+    and messages to standard error.
+
+    \b
+    Examples:
+      wavemmf factorize karate --core 8 --k 8 -o karate.mmf
+      wavemmf info karate.mmf
+      wavemmf compare karate --cores 4,8,16 --plot karate.png
+    """  # noqa: D301
+
+
+app.command()(factorize)
+app.command()(info)
+app.command()(compare)
+
+
+def main() -> None:
+    """Run the command line interface with the arguments of this process."""
+    app(prog_name="wavemmf")

@@ -1,0 +1,120 @@
+"""``wavemmf compare``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .._files import check_writable
+from .._progress import progress
+from ..experiments import (
+    METHODS,
+    ComparisonRow,
+    save_comparison_csv,
+    save_comparison_plot,
+)
+from ..experiments import compare as run_comparison
+from ..experiments.methods import choose_methods
+from ..experiments.plots import check_plot_path
+from ..graphs import as_matrix
+from .inputs import (
+    InputArgument,
+    JsonOption,
+    MatrixOption,
+    SeedOption,
+    SymmetrizeOption,
+    integers,
+    read_input,
+    words,
+)
+from .output import print_json, print_table
+
+__all__ = ["compare"]
+
+
+def compare(
+    input: InputArgument,
+    cores: Annotated[
+        str | None,
+        typer.Option(help="Core sizes, separated by commas; n/16, n/8 and n/4 by default."),
+    ] = None,
+    k: Annotated[int, typer.Option(help="Coordinates per rotation, at least 2.")] = 8,
+    drop: Annotated[int, typer.Option(help="Wavelets per level, less than k.")] = 1,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Methods, separated by commas: {', '.join(METHODS)}. By default all that are "
+            "installed, but for large matrices without those that need a dense matrix."
+        ),
+    ] = None,
+    runs: Annotated[int, typer.Option(help="Runs of each random method.")] = 1,
+    seed: SeedOption = 0,
+    matrix: MatrixOption = None,
+    symmetrize: SymmetrizeOption = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw error against core size: .png, .pdf or .svg.")
+    ] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the table as a CSV file.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare factorizations with each other and with low-rank approximations.
+
+    Prints error, cost and time of every method at every core size.
+
+    \b
+    Example:
+      wavemmf compare karate --cores 4,8,16 --plot karate.png --csv karate.csv
+    """  # noqa: D301
+    if plot is not None:
+        check_plot_path(plot)
+    if csv is not None:
+        check_writable(csv)
+    sizes, chosen = integers("--cores", cores), words(methods)
+    if chosen is not None:
+        choose_methods(chosen)
+    symmetric = as_matrix(read_input(input), matrix=matrix, symmetrize=symmetrize)
+    with progress("comparing") as report:
+        rows = run_comparison(symmetric, sizes, k, drop, chosen, seed, runs, report)
+    title = f"{input}: n = {symmetric.shape[0]}, k = {k}, drop = {drop}"
+    if plot is not None:
+        save_comparison_plot(rows, plot, title)
+    if csv is not None:
+        save_comparison_csv(rows, csv)
+    if as_json:
+        facts = {"input": input, "n": symmetric.shape[0], "k": k, "drop": drop}
+        facts |= {"seed": seed, "runs": runs, "rows": [asdict(row) for row in rows]}
+        print_json(facts)
+    else:
+        typer.echo(f"{title}\n")
+        _print_rows(rows)
+
+
+def _print_rows(rows: Sequence[ComparisonRow]) -> None:
+    spread = any(row.error_std is not None for row in rows)
+    headings = ["method", "core", "error", "std", "relative\nerror", "stored\nnumbers"]
+    headings += ["multipli-\ncations", "basis\nnon-zeros", "seconds"]
+    if not spread:
+        headings.remove("std")
+    sections = [
+        [_cells(row, spread) for row in section] for _, section in groupby(rows, lambda r: r.core)
+    ]
+    print_table(headings, sections)
+
+
+def _cells(row: ComparisonRow, spread: bool) -> list[str]:
+    std = "" if row.error_std is None else f"{row.error_std:.2g}"
+    counts = (row.stored_numbers, row.multiplications, row.basis_nonzeros)
+    return [
+        row.method,
+        str(row.core),
+        f"{row.error:.4g}",
+        *[std] * spread,
+        f"{row.relative_error:.3g}",
+        *map(str, counts),
+        f"{row.seconds:.3f}",
+    ]

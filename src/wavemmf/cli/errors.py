@@ -1,0 +1,52 @@
+"""Turn expected failures into one line on standard error and an exit code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from ..errors import WavemmfError
+
+__all__ = ["ErrorReportingGroup"]
+
+_BAD_INPUT = 2
+_INTERRUPTED = 130  # what shells report for a process ended by Ctrl-C
+
+# Advice in the words of the library, and in those of the command line.
+_OPTIONS = {"pass symmetrize=True": "pass --symmetrize"}
+
+
+class ErrorReportingGroup(TyperGroup):
+    """A group of commands that reports expected errors; others keep their traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the chosen command."""
+        try:
+            return super().invoke(ctx)
+        except (KeyboardInterrupt, SystemError) as error:
+            if not _is_interrupt(error):
+                raise
+            typer.echo("interrupted; nothing was written", err=True)
+            raise typer.Exit(_INTERRUPTED) from None
+        except BrokenPipeError:
+            raise  # the reader of our output has gone: no error, and typer knows what to do
+        except (WavemmfError, OSError) as error:
+            typer.echo(f"error: {_one_line(error)}", err=True)
+            raise typer.Exit(_BAD_INPUT) from error
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    # Ctrl-C inside a compiled kernel is noticed while Numba converts the result, and surfaces
+    # as a SystemError that was caused by the KeyboardInterrupt.
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None
+
+
+def _one_line(error: Exception) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    for words, option in _OPTIONS.items():
+        text = text.replace(words, option)
+    return text

@@ -1,0 +1,53 @@
+"""Results on standard output: JSON, or tables that survive a pipe."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+__all__ = ["print_facts", "print_json", "print_table"]
+
+# Wide enough for every table: what is piped must not be wrapped or cut to a guessed width.
+_PIPED_WIDTH = 250
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print one JSON object; NaN would not be JSON, so it is refused."""
+    typer.echo(json.dumps(value, indent=2, allow_nan=False))
+
+
+def print_facts(facts: Mapping[str, object]) -> None:
+    """Print names and values in two columns."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column()
+    table.add_column(overflow="fold")
+    for name, value in facts.items():
+        table.add_row(name, str(value))
+    _console().print(table, markup=False, highlight=False)
+
+
+def print_table(headings: Iterable[str], sections: Iterable[Iterable[Iterable[str]]]) -> None:
+    """Print sections of rows, with a rule between them; the first column is text."""
+    table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False, show_edge=False)
+    for index, heading in enumerate(headings):
+        justify = "left" if index == 0 else "right"
+        table.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for section in sections:
+        for row in section:
+            table.add_row(*row)
+        table.add_section()
+    _console().print(table)
+
+
+def _console() -> Console:
+    # Made on each call: sys.stdout may have been replaced since the import.
+    if sys.stdout.isatty():
+        return Console()
+    return Console(width=_PIPED_WIDTH, color_system=None, force_terminal=False)

@@ -1,0 +1,182 @@
+"""The methods that can be compared, all called in one way."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .._optional import require
+from ..baselines import nystrom, truncated_eigh, truncated_jacobi
+from ..errors import InvalidInputError
+from ..factorization import Factorization
+from ..factorize import factorize
+from ..validation import Matrix, check_choice, check_memory
+
+__all__ = ["METHODS", "Case", "Method", "Result", "check_affordable", "choose_methods"]
+
+# Left out of the default methods beyond so many rows: dense work is cubic, and the products of
+# very many rotations that truncated_jacobi forms take far longer still.
+_DENSE_UP_TO = 4096
+_JACOBI_UP_TO = 512
+
+
+class Result(Protocol):
+    """What a `Factorization` and an `Approximation` have in common."""
+
+    def error(self) -> float:
+        """Return the Frobenius error."""
+
+    def relative_error(self) -> float:
+        """Return the error divided by the norm of the matrix."""
+
+    @property
+    def stored_numbers(self) -> int:
+        """Numbers needed to keep it."""
+
+    @property
+    def multiplications(self) -> int:
+        """Multiplications for one product with a vector."""
+
+    @property
+    def basis_nonzeros(self) -> int:
+        """Non-zero entries of its basis."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One matrix and the settings to approximate it with.
+
+    Attributes
+    ----------
+    matrix : ndarray or csr_array
+        The symmetric matrix.
+    core, k, drop, seed : int
+        As for `wavemmf.factorize`; the core is the rank of the low-rank methods.
+    engine : str
+        As for `wavemmf.factorize`.
+    budget : int
+        Multiplications per product that truncated_jacobi may use.
+    """
+
+    matrix: Matrix
+    core: int
+    k: int
+    drop: int
+    seed: int = 0
+    engine: str = "auto"
+    budget: int = 0
+
+
+@dataclass(frozen=True)
+class Method:
+    """How to run a method, and what is known about it.
+
+    Attributes
+    ----------
+    run : callable
+        From a `Case` to a `Result`.
+    random : bool
+        Whether the seed matters.
+    dense : bool
+        Whether it works on a dense matrix whatever it is given.
+    """
+
+    run: Callable[[Case], Result]
+    random: bool = False
+    dense: bool = True
+
+
+def _selecting(select: str) -> Callable[[Case], Result]:
+    def run(case: Case) -> Factorization:
+        return _factorize(case, case.k, case.drop, select)
+
+    return run
+
+
+def _greedy_pairs(case: Case) -> Result:
+    return _factorize(case, 2, 1, "greedy")
+
+
+def _factorize(case: Case, k: int, drop: int, select: str) -> Factorization:
+    return factorize(case.matrix, case.core, k, drop, select, seed=case.seed, engine=case.engine)
+
+
+def _nystrom(case: Case) -> Result:
+    return nystrom(case.matrix, case.core, case.seed)
+
+
+def _truncated_eigh(case: Case) -> Result:
+    return truncated_eigh(case.matrix, case.core)
+
+
+def _truncated_jacobi(case: Case) -> Result:
+    # A product with V diag V.T takes 4 multiplications per rotation, twice, and n.
+    spare = case.budget - case.matrix.shape[0]
+    return truncated_jacobi(case.matrix, max(1, spare // 8))
+
+
+#: The methods by name, in the order in which they are shown.
+METHODS: dict[str, Method] = {
+    "greedy": Method(_selecting("greedy"), dense=False),
+    "greedy-k2": Method(_greedy_pairs, dense=False),
+    "neighbors": Method(_selecting("neighbors"), random=True),
+    "random": Method(_selecting("random"), random=True),
+    "nystrom": Method(_nystrom, random=True),
+    "truncated_eigh": Method(_truncated_eigh),
+    "truncated_jacobi": Method(_truncated_jacobi),
+}
+
+
+def choose_methods(methods: Iterable[str] | str | None, n: int | None = None) -> list[str]:
+    """Return the names of the methods to run, each once, all known and installed.
+
+    Parameters
+    ----------
+    methods : list of str, optional
+        What the user asked for; None for every method that is installed and quick enough.
+    n : int, optional
+        Number of rows, where the answer may depend on it.
+
+    Examples
+    --------
+    >>> choose_methods(["random", "greedy", "random"])
+    ['random', 'greedy']
+    """
+    if methods is None:
+        return [name for name in METHODS if _is_default(name, n or 0)]
+    asked = [methods] if isinstance(methods, str) else list(methods)
+    names = [check_choice("method", name, METHODS) for name in dict.fromkeys(asked)]
+    if not names:
+        raise InvalidInputError(f"give at least one method; there are {', '.join(METHODS)}")
+    if "truncated_jacobi" in names:
+        _require_pyfaust()
+    return names
+
+
+def check_affordable(names: Iterable[str], n: int) -> None:
+    """Raise TooLargeError if one of the methods needs more memory than there is."""
+    dense = [name for name in names if METHODS[name].dense]
+    if dense:
+        check_memory(5 * 8 * n * n, f"a dense matrix of {n} rows, for {', '.join(dense)},")
+
+
+def _is_default(name: str, n: int) -> bool:
+    if name == "truncated_jacobi":
+        return n <= _JACOBI_UP_TO and _has_pyfaust()
+    return n <= _DENSE_UP_TO or not METHODS[name].dense
+
+
+def _has_pyfaust() -> bool:
+    try:
+        _require_pyfaust()
+    except (ImportError, OSError):  # absent, or its shared library does not load
+        return False
+    return True
+
+
+def _require_pyfaust() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns about optional packages of its own
+        return require("pyfaust.fact", extra="faust")
