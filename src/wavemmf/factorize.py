@@ -52,8 +52,8 @@ def factorize(
     Parameters
     ----------
     A : matrix, graph or path
-        ndarray, any SciPy sparse matrix or array, torch tensor (dense or sparse), networkx graph, PyG
-        Data, `wavemmf.graphs.Graph`, or a file (.mtx, .npz, .npy, edge list; also gzipped).
+        ndarray, any SciPy sparse matrix or array, torch tensor (dense or sparse), networkx
+        graph, PyG Data, `wavemmf.graphs.Graph`, or a file (.mtx, .npz, .npy, edge list; also gzipped).
     core : int, optional
         Number of coordinates left in the core; a tenth of the rows, at least 8, by default.
     k : int
@@ -130,7 +130,7 @@ def factorize(
         choose = {"random": random, "neighbors": neighbors}[select]
         selector = lambda: choose(symmetric, task)  # noqa: E731
     start = time.perf_counter()
-    rotations = selector()
+    rotations = _interruptible(selector)
     parameters = {
         "core": core,
         "k": k,
@@ -148,6 +148,16 @@ def factorize(
         stopped=f"the core size {core} was reached",
     )
     return replace(result, history=history)
+
+
+def _interruptible(selector: Callable[[], Rotations]) -> Rotations:
+    """Run the selector; a Ctrl-C that arrives inside a kernel comes out as a KeyboardInterrupt."""
+    try:
+        return selector()
+    except SystemError as error:  # what Python makes of a signal while results are being boxed
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        raise
 
 
 def _check_optimize(optimize: str | None) -> None:

@@ -317,7 +317,8 @@ class Factorization:
         Parameters
         ----------
         part : {"matrix", "transform"}
-            The approximation itself (its own adjoint), or the basis W, whose adjoint is `synthesize`.
+            The approximation itself (its own adjoint), or the basis W, whose adjoint is
+            `synthesize`.
 
         Returns
         -------

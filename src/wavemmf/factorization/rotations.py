@@ -137,6 +137,14 @@ class Rotations:
         return np.concatenate([np.zeros(1, np.int64), ends])
 
     @cached_property
+    def transposed_entries(self) -> Integers:
+        """Permutation of `blocks` that transposes every block."""
+        level = np.repeat(np.arange(self.num_levels), self.sizes**2)
+        within = np.arange(level.size) - self.block_offsets[level]
+        size = self.sizes[level]
+        return self.block_offsets[level] + (within % size) * size + within // size
+
+    @cached_property
     def single_precision_blocks(self) -> npt.NDArray[np.float32]:
         """The blocks rounded to float32, for transforms of float32 signals."""
         return self.blocks.astype(np.float32)

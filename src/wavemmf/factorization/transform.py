@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputTypeError, InvalidInputError
-from ..kernels.threads import run_all
-from ..kernels.transform import TILE_KERNELS
+from ..kernels.threads import num_threads, run_all
+from ..kernels.transform import TRANSFORM_KERNELS
 from .rotations import Rotations
 
-__all__ = ["as_signal", "transform"]
+__all__ = ["as_signal", "transform", "transform_blocks"]
 
 Signal = npt.NDArray[np.floating[Any]]
 
@@ -49,7 +49,9 @@ def transform(rotations: Rotations, x: Any, out: Signal | None, forward: bool) -
             return out
     columns = np.ascontiguousarray(signal.reshape(rotations.n, -1))
     result = np.empty_like(columns) if out is None else out.reshape(columns.shape)
-    _run_tiles(rotations, columns, result, forward)
+    double = columns.dtype == np.float64
+    blocks = rotations.blocks if double else rotations.single_precision_blocks
+    transform_blocks(rotations, blocks, columns, result, forward)
     if out is not None:
         return out
     result = result.reshape(signal.shape)
@@ -68,28 +70,35 @@ def _check_out(out: Any, signal: Signal) -> None:
         raise InvalidInputError("out is read-only")
 
 
-def _run_tiles(rotations: Rotations, x: Signal, out: Signal, forward: bool) -> None:
-    blocks = rotations.blocks if x.dtype == np.float64 else rotations.single_precision_blocks
+def transform_blocks(
+    rotations: Rotations, blocks: Signal, x: Signal, out: Signal, forward: bool
+) -> None:
+    """Transform the columns of `x` into `out` with the index sets of `rotations` and `blocks`.
+
+    Plain and fast: both arrays C-ordered, of one dtype with `blocks`; `out` may be `x`.
+    """
     fixed = (rotations.offsets, rotations.groups, rotations.block_offsets, blocks, forward)
-    calls = [(TILE_KERNELS[width], x, out, left, *fixed) for left, width in _tiles(x.shape[1])]
-    if rotations.blocks.size * x.shape[1] < _WORTH_A_THREAD:
-        for call in calls:
-            _call(*call)
-    else:
-        run_all(_call, calls)
+    threaded = blocks.size * x.shape[1] >= _WORTH_A_THREAD
+    calls = [
+        (TRANSFORM_KERNELS[tile], x, out, start, stop, *fixed)
+        for tile, start, stop in _column_ranges(x.shape[1], num_threads() if threaded else 1)
+    ]
+    run_all(_call, calls, worth_it=threaded)
 
 
 def _call(kernel: Any, *arguments: Any) -> None:
     kernel(*arguments)
 
 
-def _tiles(columns: int) -> list[tuple[int, int]]:
-    """Cut the columns into tiles of the compiled widths; a tile may reach past the end."""
-    tiles = []
-    left = 0
-    while left < columns:
-        rest = columns - left
-        width = 32 if rest > 16 else 8 if rest > 1 else 1
-        tiles.append((left, width))
-        left += width
-    return tiles
+def _column_ranges(columns: int, parts: int) -> list[tuple[int, int, int]]:
+    """Cut the columns into (tile width, start, stop): wide tiles in `parts` ranges, then the rest.
+
+    The last tile may be filled up with zeros, so the rest takes the width that wastes least.
+    """
+    tiles = columns // 32 + (columns % 32 > 16)
+    bounds = [min(columns, 32 * (part * tiles // parts)) for part in range(parts + 1)]
+    ranges = [(32, a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True) if b > a]
+    rest = columns - bounds[-1]
+    if rest > 0:
+        ranges.append((8 if rest > 1 else 1, bounds[-1], columns))
+    return ranges

@@ -32,15 +32,20 @@ def num_threads() -> int:
     return os.cpu_count() or 1
 
 
-def run_all(function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """Call ``function(*arguments)`` for every entry of `calls`, in parallel; results in order.
+def run_all(
+    function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], worth_it: bool = True
+) -> list[Any]:
+    """Call ``function(*arguments)`` for every entry of `calls`; results in order.
+
+    The calls run in parallel if that is `worth_it`: handing work to a thread takes about as long
+    as a hundred thousand multiplications.
 
     Examples
     --------
     >>> run_all(pow, [(2, 3), (3, 2)])
     [8, 9]
     """
-    workers = min(num_threads(), len(calls))
+    workers = min(num_threads(), len(calls)) if worth_it else 1
     if workers <= 1:
         return [function(*arguments) for arguments in calls]
     key = (os.getpid(), workers)
