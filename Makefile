@@ -68,13 +68,13 @@ unit: $(VENV)/.torch ## the tests
 	$(BIN)/python -m pytest -n 2
 
 docs-tests: $(VENV)/.torch ## the examples in the docstrings
-	$(BIN)/python -m pytest --doctest-modules --doctest-ignore-import-errors src
+	$(BIN)/python -m pytest --doctest-modules src
 
 coverage: $(VENV)/.torch ## the tests, with the lines they miss
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
 
 bench: $(VENV)/.torch ## speed, as ratios measured side by side
-	$(BIN)/python -m benchmarks
+	$(BIN)/python benchmarks/bench_factorize.py
 
 torch: $(VENV)/.dev ## try again to install torch without CUDA
 	tools/install_torch.sh $(BIN)/python

@@ -79,7 +79,7 @@ def test_symmetrize() -> None:
 def test_too_large_for_the_dense_engine_is_refused_before_allocating(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("WAVEMMF_MAX_MEMORY", "100000")
+    monkeypatch.setenv("WAVEMMF_MAX_MEMORY", str(50 * 2**20))
     for arguments in ({"engine": "dense"}, {"select": "random"}):
         with pytest.raises(TooLargeError, match="dense engine on 3600 rows"):
             wm.factorize(wm.graphs.grid(60, 60), core=10, **arguments)

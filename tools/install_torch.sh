@@ -12,14 +12,7 @@ case "$(uname -s)" in
   *) torch="torch==$version+cpu" ;;
 esac
 
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-if "$python" -m pip install --quiet -c "$constraints" "$torch" torch_geometric >"$log" 2>&1; then
-  echo "installed $torch and torch_geometric"
-elif grep -q "No matching distribution found for torch==" "$log"; then
-  echo "no $torch for this Python: tests that need torch are skipped." \
-    "To install it: PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make torch"
-else
-  tail -n 5 "$log" >&2
-  echo "torch could not be installed (see above): tests that need it are skipped"
+if ! "$python" -m pip install --quiet -c "$constraints" "$torch" torch_geometric; then
+  echo "no $torch for this Python (see above): the tests that need torch are skipped." \
+    "To try again: PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make torch"
 fi

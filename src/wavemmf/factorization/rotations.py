@@ -142,7 +142,8 @@ class Rotations:
         level = np.repeat(np.arange(self.num_levels), self.sizes**2)
         within = np.arange(level.size) - self.block_offsets[level]
         size = self.sizes[level]
-        return self.block_offsets[level] + (within % size) * size + within // size
+        mirrored: Integers = self.block_offsets[level] + (within % size) * size + within // size
+        return mirrored
 
     @cached_property
     def single_precision_blocks(self) -> npt.NDArray[np.float32]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ def _column_ranges(columns: int, parts: int) -> list[tuple[int, int, int]]:
     """
     tiles = columns // 32 + (columns % 32 > 16)
     bounds = [min(columns, 32 * (part * tiles // parts)) for part in range(parts + 1)]
-    ranges = [(32, a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True) if b > a]
+    ranges = [(32, a, b) for a, b in pairwise(bounds) if b > a]
     rest = columns - bounds[-1]
     if rest > 0:
         ranges.append((8 if rest > 1 else 1, bounds[-1], columns))
