@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 import oracle
 import wavemmf as wm
+from wavemmf.factorization import compress
 
 SELECTORS = {
     "greedy": {"select": "greedy"},
@@ -132,6 +133,24 @@ def test_the_matrix_given_is_left_alone() -> None:
         s = sp.csr_array(a)
         wm.factorize(s, core=5, k=4, **SELECTORS[name])
         np.testing.assert_array_equal(s.toarray(), before)
+
+
+def test_sparse_compression_matches_dense(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to compute H and the error, for all selectors and matrices."""
+    for name, a in oracle.MATRICES.items():
+        for k, drop in SIZES:
+            f = wm.factorize(a, core=min(3, len(a)), k=k, drop=drop)
+            with monkeypatch.context() as patch:
+                patch.setattr(compress, "_DENSE_UP_TO", 0)
+                sparse = wm.Factorization.from_rotations(sp.csr_array(a), f.rotations)
+            scale = max(np.linalg.norm(a), 1e-300)
+            np.testing.assert_allclose(
+                sparse.h_matrix().toarray(),
+                f.h_matrix().toarray(),
+                atol=1e-10 * scale,
+                err_msg=name,
+            )
+            assert abs(sparse.error() - f.error()) <= 1e-10 * scale
 
 
 def test_drop_never_leaves_fewer_than_the_core() -> None:

@@ -256,7 +256,7 @@ def test_engine_is_chosen_by_size_and_sparsity() -> None:
 
 def test_large_sparse_graph_never_densified(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = wm.graphs.grid(120, 100)
-    monkeypatch.setenv("WAVEMMF_MAX_MEMORY", str(100 * 2**20))  # dense would be 1.1 GB
+    monkeypatch.setenv("WAVEMMF_MAX_MEMORY", str(200 * 2**20))  # dense would be 1.1 GB
     f = wm.factorize(graph, core=3000, k=3)
     assert f.core_size == 3000
     x = np.random.default_rng(0).normal(size=f.n)

@@ -28,21 +28,21 @@ _FAST_MATH = {"reassoc", "contract", "nsz", "arcp"}
 
 def jit(function: Kernel) -> Kernel:
     """Compile `function` to machine code, cached on disk, without holding the GIL."""
-    return _compile(function, forceinline=False)
+    return _compile(function, inline="never")
 
 
 def inline_jit(function: Kernel) -> Kernel:
-    """Like `jit`, and always inlined, so that constant arguments specialise the caller."""
-    return _compile(function, forceinline=True)
+    """Like `jit`, and inlined before optimisation: constant arguments are constants inside."""
+    return _compile(function, inline="always")
 
 
-def _compile(function: Kernel, forceinline: bool) -> Kernel:
+def _compile(function: Kernel, inline: str) -> Kernel:
     compiled: Kernel = numba.njit(
         cache=True,
         nogil=True,
         fastmath=_FAST_MATH,
         error_model="numpy",
-        forceinline=forceinline,
+        inline=inline,
     )(function)
     return compiled
 

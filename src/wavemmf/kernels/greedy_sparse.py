@@ -15,7 +15,8 @@ from ._jit import jit
 from .candidates import insert_sorted, pair_cost, same_members, wavelets_of
 from .heap import heap_remove, heap_update
 from .local import complete_rotation, local_score
-from .sparse_rows import ensure_room, find_entry, remove_entry, set_entry
+from .sparse_rotation import gather_rows, union_of_rows, write_back
+from .sparse_rows import find_entry
 
 __all__ = ["score_all", "sparse_greedy_levels"]
 
@@ -62,8 +63,8 @@ def sparse_greedy_levels(
             continue
         size = sizes[p]
         rows = groups[p, :size].copy()
-        width = _union_of_rows(columns, start, length, rows, slot, union)
-        dense = _gather_rows(columns, values, start, length, rows, slot, width)
+        width = union_of_rows(columns, start, length, rows, slot, union)
+        dense = gather_rows(columns, values, start, length, rows, slot, width)
         block = np.empty((size, size))
         for a in range(size):
             for b in range(size):
@@ -89,7 +90,7 @@ def sparse_greedy_levels(
             out_wavelets[level, q] = rows[positions[q]]
         level += 1
 
-        columns, values, used = _write_back(
+        columns, values, used, _ = write_back(
             columns, values, start, length, room, used,
             energy, rows, leaving, rotated, union, width, slot, tolerance,
         )  # fmt: skip
@@ -108,83 +109,6 @@ def sparse_greedy_levels(
             rows, leaving, workspace, seen,
         )  # fmt: skip
     return columns, values, used, active, level
-
-
-@jit
-def _union_of_rows(columns, start, length, rows, slot, union):
-    """Columns met by any of the rows, the rows themselves first; `slot` tells where each stands."""
-    width = 0
-    for row in rows:
-        slot[row] = width
-        union[width] = row
-        width += 1
-    for row in rows:
-        for q in range(start[row], start[row] + length[row]):
-            c = columns[q]
-            if slot[c] < 0:
-                slot[c] = width
-                union[width] = c
-                width += 1
-    return width
-
-
-@jit
-def _gather_rows(columns, values, start, length, rows, slot, width):
-    dense = np.zeros((rows.size, width))
-    for a in range(rows.size):
-        row = rows[a]
-        for q in range(start[row], start[row] + length[row]):
-            dense[a, slot[columns[q]]] = values[q]
-    return dense
-
-
-@jit
-def _write_back(
-    columns, values, start, length, room, used,
-    energy, rows, leaving, rotated, union, width, slot, tolerance,
-):  # fmt: skip
-    """Store the rotated rows and mirror them into the columns, without the leaving ones."""
-    size = rows.size
-    for a in range(size):
-        if not leaving[a]:
-            total = 0.0
-            for q in range(width):
-                if not (q < size and leaving[q]):
-                    total += rotated[a, q] * rotated[a, q]
-            energy[rows[a]] = total
-    limit = tolerance * tolerance
-    for q in range(size, width):
-        c = union[q]
-        columns, values, used = ensure_room(
-            columns, values, start, length, room, used, c, length[c] + size
-        )
-        for a in range(size):
-            value = rotated[a, q]
-            squared = value * value
-            if leaving[a]:
-                energy[c] = max(energy[c] - squared, 0.0)
-                remove_entry(columns, values, start, length, c, rows[a])
-            elif squared <= limit * min(energy[c], energy[rows[a]]):
-                energy[c] = max(energy[c] - squared, 0.0)
-                rotated[a, q] = 0.0
-                remove_entry(columns, values, start, length, c, rows[a])
-            else:
-                set_entry(columns, values, start, length, c, rows[a], value)
-    order = np.argsort(union[:width])
-    for a in range(size):
-        if leaving[a]:
-            continue
-        row = rows[a]
-        length[row] = 0
-        columns, values, used = ensure_room(columns, values, start, length, room, used, row, width)
-        at = start[row]
-        for q in order:
-            if rotated[a, q] != 0.0 and not (q < size and leaving[q]):
-                columns[at] = union[q]
-                values[at] = rotated[a, q]
-                at += 1
-        length[row] = at - start[row]
-    return columns, values, used
 
 
 @jit

@@ -15,18 +15,75 @@ __all__ = ["TRANSFORM_KERNELS", "apply_block"]
 
 
 @inline_jit
-def _combine_8(x, first, width, w0, w1, w2, w3, w4, w5, w6, w7):
-    """Weighted sum of eight entries, `width` apart."""
-    return (
-        w0 * x[first]
-        + w1 * x[first + width]
-        + w2 * x[first + 2 * width]
-        + w3 * x[first + 3 * width]
-        + w4 * x[first + 4 * width]
-        + w5 * x[first + 5 * width]
-        + w6 * x[first + 6 * width]
-        + w7 * x[first + 7 * width]
-    )
+def _four(weights, at, step):
+    twice = step + step
+    return weights[at], weights[at + step], weights[at + twice], weights[at + twice + step]
+
+
+@inline_jit
+def _rows_by_fours(x, buffer, groups, first, weights, row, row_step, step, size, width):
+    """The product of block and rows, four rows from four rows per pass.
+
+    Every value loaded is used four times from a register. Unsigned arithmetic spares the test for
+    negative indices in the loops.
+    """
+    for made in range(0, size, 4):
+        out0 = np.uint64(made) * width
+        out1 = out0 + width
+        out2 = out1 + width
+        out3 = out2 + width
+        for done in range(0, size, 4):
+            g = first + done
+            x0, x1 = np.uint64(groups[g]) * width, np.uint64(groups[g + 1]) * width
+            x2, x3 = np.uint64(groups[g + 2]) * width, np.uint64(groups[g + 3]) * width
+            a = row + np.uint64(made) * row_step + np.uint64(done) * step
+            b = a + row_step
+            c = b + row_step
+            d = c + row_step
+            a0, a1, a2, a3 = _four(weights, a, step)
+            b0, b1, b2, b3 = _four(weights, b, step)
+            c0, c1, c2, c3 = _four(weights, c, step)
+            d0, d1, d2, d3 = _four(weights, d, step)
+            if done == 0:
+                for j in range(width):
+                    y0, y1, y2, y3 = x[x0 + j], x[x1 + j], x[x2 + j], x[x3 + j]
+                    buffer[out0 + j] = a0 * y0 + a1 * y1 + a2 * y2 + a3 * y3
+                    buffer[out1 + j] = b0 * y0 + b1 * y1 + b2 * y2 + b3 * y3
+                    buffer[out2 + j] = c0 * y0 + c1 * y1 + c2 * y2 + c3 * y3
+                    buffer[out3 + j] = d0 * y0 + d1 * y1 + d2 * y2 + d3 * y3
+            else:
+                for j in range(width):
+                    y0, y1, y2, y3 = x[x0 + j], x[x1 + j], x[x2 + j], x[x3 + j]
+                    buffer[out0 + j] += a0 * y0 + a1 * y1 + a2 * y2 + a3 * y3
+                    buffer[out1 + j] += b0 * y0 + b1 * y1 + b2 * y2 + b3 * y3
+                    buffer[out2 + j] += c0 * y0 + c1 * y1 + c2 * y2 + c3 * y3
+                    buffer[out3 + j] += d0 * y0 + d1 * y1 + d2 * y2 + d3 * y3
+
+
+@jit
+def _rows_one_by_one(x, buffer, groups, first, weights, row, row_step, step, size, width):
+    """The same product for any size."""
+    for made in range(size):
+        out = np.uint64(made) * width
+        at = row + np.uint64(made) * row_step
+        for done in range(size):
+            x0 = np.uint64(groups[first + done]) * width
+            w0 = weights[at + np.uint64(done) * step]
+            if done == 0:
+                for j in range(width):
+                    buffer[out + j] = w0 * x[x0 + j]
+            else:
+                for j in range(width):
+                    buffer[out + j] += w0 * x[x0 + j]
+
+
+@inline_jit
+def _write_rows(x, buffer, groups, first, size, width):
+    for a in range(size):
+        target = np.uint64(groups[first + a]) * width
+        source = np.uint64(a) * width
+        for j in range(width):
+            x[target + j] = buffer[source + j]
 
 
 @inline_jit
@@ -35,58 +92,75 @@ def apply_block(x, buffer, groups, first, weights, entry, size, forward, width):
 
     Forward applies the block, backward its transpose, read in place with other strides.
     """
-    # Unsigned arithmetic spares the test for negative indices inside the loops.
-    for a in range(size):
-        source = np.uint64(groups[first + a]) * width
-        target = np.uint64(a) * width
-        for j in range(width):
-            buffer[target + j] = x[source + j]
     step = np.uint64(1) if forward else np.uint64(size)
     row_step = np.uint64(size) if forward else np.uint64(1)
-    for a in range(size):
-        target = np.uint64(groups[first + a]) * width
-        c = np.uint64(entry) + np.uint64(a) * row_step
-        done = 0
-        if size < 8:
-            w0 = weights[c]
-            for j in range(width):
-                x[target + j] = w0 * buffer[j]
-            done = 1
-        while done + 8 <= size:
-            here = c + np.uint64(done) * step
-            w0, w1 = weights[here], weights[here + step]
-            w2, w3 = weights[here + 2 * step], weights[here + 3 * step]
-            w4, w5 = weights[here + 4 * step], weights[here + 5 * step]
-            w6, w7 = weights[here + 6 * step], weights[here + 7 * step]
-            row = np.uint64(done) * width
-            if done == 0:
-                for j in range(width):
-                    x[target + j] = _combine_8(
-                        buffer, row + j, width, w0, w1, w2, w3, w4, w5, w6, w7
-                    )
-            else:
-                for j in range(width):
-                    x[target + j] += _combine_8(
-                        buffer, row + j, width, w0, w1, w2, w3, w4, w5, w6, w7
-                    )
-            done += 8
-        while done + 3 <= size:
-            here = c + np.uint64(done) * step
-            w0, w1, w2 = weights[here], weights[here + step], weights[here + 2 * step]
-            row = np.uint64(done) * width
-            for j in range(width):
-                x[target + j] += (
-                    w0 * buffer[row + j]
-                    + w1 * buffer[row + width + j]
-                    + w2 * buffer[row + 2 * width + j]
-                )
-            done += 3
-        while done < size:
-            w0 = weights[c + np.uint64(done) * step]
-            row = np.uint64(done) * width
-            for j in range(width):
-                x[target + j] += w0 * buffer[row + j]
+    row = np.uint64(entry)
+    if size % 4 == 0:
+        _rows_by_fours(x, buffer, groups, first, weights, row, row_step, step, size, width)
+    else:
+        _rows_one_by_one(x, buffer, groups, first, weights, row, row_step, step, size, width)
+    _write_rows(x, buffer, groups, first, size, width)
+
+
+@inline_jit
+def _apply_levels(x, buffer, offsets, groups, block_offsets, blocks, forward, width):
+    """Apply all blocks in order, or undo them in reverse order.
+
+    Runs of groups whose size divides by four have a loop of their own: it is a fifth faster
+    without the general case inside.
+    """
+    levels = offsets.size - 1
+    done = 0
+    while done < levels:
+        while done < levels:
+            level = done if forward else levels - 1 - done
+            first = offsets[level]
+            size = offsets[level + 1] - first
+            if size % 4 != 0:
+                break
+            step = np.uint64(1) if forward else np.uint64(size)
+            row_step = np.uint64(size) if forward else np.uint64(1)
+            row = np.uint64(block_offsets[level])
+            _rows_by_fours(x, buffer, groups, first, blocks, row, row_step, step, size, width)
+            _write_rows(x, buffer, groups, first, size, width)
             done += 1
+        if done < levels:
+            level = done if forward else levels - 1 - done
+            first = offsets[level]
+            size = offsets[level + 1] - first
+            entry = block_offsets[level]
+            apply_block(x, buffer, groups, first, blocks, entry, size, forward, width)
+            done += 1
+
+
+@inline_jit
+def _load_tile(x, work, left, columns, tile):
+    """Copy a few columns into the tile; a tile wider than that is filled up with zeros."""
+    for i in range(x.shape[0]):
+        source = x[i, left : left + columns]
+        target = work[i * tile : (i + 1) * tile]
+        if columns == tile:
+            for j in range(tile):
+                target[j] = source[j]
+        else:
+            for j in range(columns):
+                target[j] = source[j]
+            for j in range(columns, tile):
+                target[j] = 0
+
+
+@inline_jit
+def _store_tile(work, out, left, columns, tile):
+    """Copy the tile back."""
+    for i in range(out.shape[0]):
+        target = out[i, left : left + columns]
+        source = work[i * tile : (i + 1) * tile]
+        if columns == tile:
+            for j in range(tile):
+                target[j] = source[j]
+        else:
+            for j in range(columns):
+                target[j] = source[j]
 
 
 @inline_jit
@@ -102,20 +176,9 @@ def _transform(x, out, start, stop, offsets, groups, block_offsets, blocks, forw
     width = np.uint64(tile)
     for left in range(start, stop, tile):
         columns = min(tile, stop - left)
-        for i in range(n):
-            for j in range(columns):
-                work[i * tile + j] = x[i, left + j]
-            for j in range(columns, tile):
-                work[i * tile + j] = 0
-        for step in range(levels):
-            level = step if forward else levels - 1 - step
-            first = offsets[level]
-            size = offsets[level + 1] - first
-            entry = block_offsets[level]
-            apply_block(work, buffer, groups, first, blocks, entry, size, forward, width)
-        for i in range(n):
-            for j in range(columns):
-                out[i, left + j] = work[i * tile + j]
+        _load_tile(x, work, left, columns, tile)
+        _apply_levels(work, buffer, offsets, groups, block_offsets, blocks, forward, width)
+        _store_tile(work, out, left, columns, tile)
 
 
 @jit

@@ -25,8 +25,8 @@ SURVIVORS = ("auto", "eigenvectors", "nearest")
 
 # Up to this many rows both kinds of survivors are tried on the whole matrix.
 _TRY_BOTH = 1024
-# Rows of the sample on which they are tried otherwise.
-_SAMPLE = 512
+# Otherwise they are tried on a sample of this many rows divided by k: the work grows with both.
+_SAMPLE_WORK = 2048
 # Entries this small beside both of their rows are discarded from sparse active rows.
 _FILL_TOLERANCE = 1e-3
 
@@ -83,11 +83,8 @@ def _better_of_both(matrix: Any, task: Task, pairs: str) -> Rotations:
 def _preferred_on_sample(matrix: Any, task: Task, pairs: str) -> str:
     """Which survivors give the smaller error on the rows around the row of largest norm."""
     n = matrix.shape[0]
-    rows = _neighbourhood(matrix, _SAMPLE)
-    sample = matrix[rows][:, rows] if sp.issparse(matrix) else matrix[np.ix_(rows, rows)]
-    if sp.issparse(sample):
-        sample = sp.csr_array(sample)
-        sample.sort_indices()
+    rows = _neighbourhood(matrix, max(64, _SAMPLE_WORK // task.k))
+    sample = matrix[rows][:, rows].toarray() if sp.issparse(matrix) else matrix[np.ix_(rows, rows)]
     smaller = replace(task, core=max(1, task.core * rows.size // n), report=silent)
     errors = [
         Factorization.from_rotations(sample, _run(sample, smaller, pairs, survivors)).error()
