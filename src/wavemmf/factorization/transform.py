@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputTypeError, InvalidInputError
-from ..kernels.threads import num_threads, run_all
+from ..kernels.threads import num_threads, run_all, scratch
 from ..kernels.transform import TRANSFORM_KERNELS
 from .rotations import Rotations
 
@@ -80,15 +80,18 @@ def transform_blocks(
     """
     fixed = (rotations.offsets, rotations.groups, rotations.block_offsets, blocks, forward)
     threaded = blocks.size * x.shape[1] >= _WORTH_A_THREAD
+    largest = int(rotations.sizes.max(initial=1))
     calls = [
-        (TRANSFORM_KERNELS[tile], x, out, start, stop, *fixed)
+        (tile, largest, x, out, start, stop, *fixed)
         for tile, start, stop in _column_ranges(x.shape[1], num_threads() if threaded else 1)
     ]
-    run_all(_call, calls, worth_it=threaded)
+    run_all(_transform_range, calls, worth_it=threaded)
 
 
-def _call(kernel: Any, *arguments: Any) -> None:
-    kernel(*arguments)
+def _transform_range(tile: int, largest: int, x: Signal, out: Signal, *arguments: Any) -> None:
+    work = scratch(x.shape[0] * tile, x.dtype)
+    buffer = np.empty(largest * tile, x.dtype)
+    TRANSFORM_KERNELS[tile](x, out, *arguments, work, buffer)
 
 
 def _column_ranges(columns: int, parts: int) -> list[tuple[int, int, int]]:

@@ -7,12 +7,20 @@ fork the child makes its own.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-__all__ = ["num_threads", "run_all"]
+import numpy as np
+import numpy.typing as npt
 
+__all__ = ["num_threads", "run_all", "scratch"]
+
+# Scratch arrays up to this many bytes are kept for the next call of the same thread.
+_KEEP = 8 * 2**20
+_CACHE_LINE = 64
+_kept = threading.local()
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 
 
@@ -52,3 +60,30 @@ def run_all(
     if key not in _pools:
         _pools[key] = ThreadPoolExecutor(workers, thread_name_prefix="wavemmf")
     return list(_pools[key].map(lambda arguments: function(*arguments), calls))
+
+
+def scratch(size: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return an uninitialised array of this thread, the same memory as last time if it fits.
+
+    Fresh memory is mapped page by page as it is first touched, which takes longer than a small
+    transform itself.
+
+    Examples
+    --------
+    >>> scratch(3, np.float32).shape
+    (3,)
+    """
+    bytes_needed = size * np.dtype(dtype).itemsize
+    memory: npt.NDArray[np.uint8] | None = getattr(_kept, "memory", None)
+    if memory is None or memory.size < bytes_needed:
+        memory = _aligned(bytes_needed)
+        if bytes_needed <= _KEEP:
+            _kept.memory = memory
+    return memory[:bytes_needed].view(dtype)
+
+
+def _aligned(size: int) -> npt.NDArray[np.uint8]:
+    """Bytes that start at a cache line, so that vector loads do not straddle two of them."""
+    memory = np.empty(size + _CACHE_LINE, np.uint8)
+    first = -memory.ctypes.data % _CACHE_LINE
+    return memory[first : first + size]

@@ -164,15 +164,13 @@ def _store_tile(work, out, left, columns, tile):
 
 
 @inline_jit
-def _transform(x, out, start, stop, offsets, groups, block_offsets, blocks, forward, tile):
-    """Transform the columns of `x` from `start` to `stop` into `out`, `tile` at a time."""
-    n = x.shape[0]
-    levels = offsets.size - 1
-    largest = 1
-    for level in range(levels):
-        largest = max(largest, offsets[level + 1] - offsets[level])
-    work = np.empty(n * tile, out.dtype)
-    buffer = np.empty(largest * tile, out.dtype)
+def _transform(
+    x, out, start, stop, offsets, groups, block_offsets, blocks, forward, work, buffer, tile
+):
+    """Transform the columns of `x` from `start` to `stop` into `out`, `tile` at a time.
+
+    `work` and `buffer` are scratch: a tile of all rows, and one of the largest group.
+    """
     width = np.uint64(tile)
     for left in range(start, stop, tile):
         columns = min(tile, stop - left)
@@ -182,18 +180,30 @@ def _transform(x, out, start, stop, offsets, groups, block_offsets, blocks, forw
 
 
 @jit
-def _transform_1(x, out, start, stop, offsets, groups, block_offsets, blocks, forward):
-    _transform(x, out, start, stop, offsets, groups, block_offsets, blocks, forward, 1)
+def _transform_1(
+    x, out, start, stop, offsets, groups, block_offsets, blocks, forward, work, buffer
+):
+    _transform(
+        x, out, start, stop, offsets, groups, block_offsets, blocks, forward, work, buffer, 1
+    )
 
 
 @jit
-def _transform_8(x, out, start, stop, offsets, groups, block_offsets, blocks, forward):
-    _transform(x, out, start, stop, offsets, groups, block_offsets, blocks, forward, 8)
+def _transform_8(
+    x, out, start, stop, offsets, groups, block_offsets, blocks, forward, work, buffer
+):
+    _transform(
+        x, out, start, stop, offsets, groups, block_offsets, blocks, forward, work, buffer, 8
+    )
 
 
 @jit
-def _transform_32(x, out, start, stop, offsets, groups, block_offsets, blocks, forward):
-    _transform(x, out, start, stop, offsets, groups, block_offsets, blocks, forward, 32)
+def _transform_32(
+    x, out, start, stop, offsets, groups, block_offsets, blocks, forward, work, buffer
+):
+    _transform(
+        x, out, start, stop, offsets, groups, block_offsets, blocks, forward, work, buffer, 32
+    )
 
 
 #: Tile width to compiled kernel, widest first.
