@@ -6,7 +6,7 @@
 8
 """
 
-from . import baselines, graphs
+from . import baselines, graphs, refine  # noqa: F401  (refine gives Factorization.refine its work)
 from ._version import __version__
 from .errors import WavemmfError
 from .factorization import Factorization, History, Rotations, load

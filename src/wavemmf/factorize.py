@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +15,9 @@ from ._progress import Report, silent
 from .errors import InvalidInputError
 from .factorization import Factorization, History, Rotations
 from .graphs import as_matrix
+from .optimize import Settings
+from .optimize import optimize as optimize_rotations
+from .restarts import search
 from .select import PAIRS, SURVIVORS, Task, as_index_sets, explicit, greedy, neighbors, random
 from .validation import check_choice, check_integer, check_memory, check_mmf_parameters
 
@@ -36,6 +40,16 @@ def factorize(
     select: Any = "greedy",
     optimize: str | None = None,
     *,
+    steps: int = 500,
+    restarts: int = 0,
+    finalists: int = 15,
+    tolerance: float = 1e-7,
+    smoothness: float = 0.0,
+    power: float = 1.0,
+    options: dict[str, Any] | None = None,
+    callback: Callable[[int, float], Any] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_seconds: float = 30.0,
     seed: int = 0,
     matrix: str | None = None,
     symmetrize: bool = False,
@@ -64,8 +78,32 @@ def factorize(
     select : {"greedy", "random", "neighbors"} or pair (I, T)
         How the coordinates of each level are chosen; a pair gives them explicitly, per level
         the rotated coordinates and those dropped.
-    optimize : None
-        Rotations are the closed-form ones.
+    optimize : {None, "lbfgs", "cayley", "sgd", "adam"}
+        How all rotations are optimised together once the indices are chosen: L-BFGS on the
+        manifold (the one to use), the paper's curvilinear descent, or fixed-step methods for
+        comparison. None keeps the closed-form rotations.
+    steps : int
+        Largest number of optimisation steps.
+    restarts : int
+        Run the greedy selector this many times with noise and optimise the best `finalists`.
+    finalists : int
+        How many of the restarts are optimised.
+    tolerance : float
+        Stop when ten steps together gain less than this, relative to the squared error.
+    smoothness, power : float
+        Add ``smoothness * sum(frequency ** power)`` over the wavelets to the objective: smoother
+        wavelets, for Laplacians, at the price of a larger error.
+    options : dict, optional
+        Settings of the optimiser: ``memory`` for lbfgs, ``sufficient`` and ``curvature`` (the
+        Armijo and Wolfe constants) for cayley, ``learning_rate``, ``momentum``, ``decay``.
+    callback : callable, optional
+        Called after every step with the step and the error; a true return value ends the run.
+    checkpoint : path, optional
+        File that keeps the state of the optimisation, written every `checkpoint_seconds`; a run
+        with the same arguments continues from it exactly. It is removed when the run is complete.
+        Ctrl-C ends the optimisation and returns the best so far.
+    checkpoint_seconds : float
+        Time between two writes of the checkpoint.
     seed : int
         Seed of random choices; the same seed gives the same result.
     matrix : {"normalized_laplacian", "laplacian", "adjacency"}, optional
@@ -107,10 +145,20 @@ def factorize(
     check_choice("pairs", pairs, PAIRS)
     check_choice("survivors", survivors, SURVIVORS)
     seed = check_integer("seed", seed, 0)
-    _check_optimize(optimize)
+    restarts = check_integer("restarts", restarts, 0)
+    finalists = check_integer("finalists", finalists, 1)
     given = None if isinstance(select, str) else select
     if given is None:
         check_choice("select", select, SELECTORS)
+    settings = None
+    if optimize is not None:
+        settings = Settings(
+            optimize, steps, tolerance, smoothness=smoothness, power=power, options=options or {},
+            callback=callback, checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds,
+            report=report,
+        )  # fmt: skip
+    if restarts and select != "greedy":
+        raise InvalidInputError(f"restarts={restarts} is for select='greedy', got {select!r}")
     symmetric = as_matrix(A, matrix=matrix, symmetrize=symmetrize)
     n = symmetric.shape[0]
     if given is not None:
@@ -118,40 +166,45 @@ def factorize(
     elif core is None:
         core = min(n, max(8, n // 10))
     core, k, drop = check_mmf_parameters(n, core, k, drop)
-    symmetric = _prepare(symmetric, engine, greedily=select == "greedy" and given is None)
+    symmetric = _prepare(symmetric, engine, greedily=given is None and select == "greedy")
+    dense = _dense_for_optimisation(symmetric) if settings or restarts else symmetric
 
     task = Task(core, k, drop, seed, report)
-    selector: Callable[[], Rotations]
-    if given is not None:
-        name, selector = "explicit", lambda: explicit(symmetric, task, given)
-    elif select == "greedy":
-        name, selector = "greedy", lambda: greedy(symmetric, task, pairs, survivors)
-    else:
-        name = select
-        choose = {"random": random, "neighbors": neighbors}[select]
-        selector = lambda: choose(symmetric, task)  # noqa: E731
+    name = select if given is None else "explicit"
     start = time.perf_counter()
-    rotations = _interruptible(selector)
+    if restarts:
+        rotations, history = _interruptible(
+            lambda: search(dense, task, pairs, restarts, finalists, settings)
+        )
+    else:
+        choose: dict[str, Callable[[], Rotations]] = {
+            "greedy": lambda: greedy(symmetric, task, pairs, survivors),
+            "random": lambda: random(symmetric, task),
+            "neighbors": lambda: neighbors(symmetric, task),
+            "explicit": lambda: explicit(symmetric, task, given),
+        }
+        rotations, history = _interruptible(choose[name]), None
+        if settings is not None:
+            rotations, history = optimize_rotations(dense, rotations, settings)
     parameters = {
         "core": core,
         "k": k,
         "drop": drop,
         "select": name,
         "optimize": optimize,
+        "restarts": restarts,
         "seed": seed,
         "engine": "sparse" if sp.issparse(symmetric) else "dense",
     }
-    result = Factorization.from_rotations(symmetric, rotations, parameters=parameters)
-    history = History(
-        method=name,
-        errors=(result.error(),),
-        seconds=(time.perf_counter() - start,),
-        stopped=f"the core size {core} was reached",
-    )
-    return replace(result, history=history)
+    result = Factorization.from_rotations(symmetric, rotations, history, parameters)
+    if history is None:
+        elapsed = time.perf_counter() - start
+        reached = f"the core size {core} was reached"
+        result = replace(result, history=History(name, (result.error(),), (elapsed,), reached))
+    return result
 
 
-def _interruptible(selector: Callable[[], Rotations]) -> Rotations:
+def _interruptible(selector: Callable[[], Any]) -> Any:
     """Run the selector; a Ctrl-C that arrives inside a kernel comes out as a KeyboardInterrupt."""
     try:
         return selector()
@@ -161,9 +214,11 @@ def _interruptible(selector: Callable[[], Rotations]) -> Rotations:
         raise
 
 
-def _check_optimize(optimize: str | None) -> None:
-    if optimize is not None:
-        raise InvalidInputError(f"optimize must be None, got {optimize!r}")
+def _dense_for_optimisation(symmetric: Any) -> Any:
+    """Return dense storage: the global objective couples all rows."""
+    n = symmetric.shape[0]
+    check_memory(6 * 8 * n * n, f"optimising rotations of {n} rows")
+    return symmetric.toarray() if sp.issparse(symmetric) else symmetric
 
 
 def _core_of_explicit(indices: Any, n: int, core: int | None) -> int:

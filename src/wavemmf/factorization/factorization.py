@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -21,7 +22,10 @@ from .norms import frobenius_norm
 from .rotations import Floats, Integers, Rotations
 from .transform import Signal, as_signal, transform
 
-__all__ = ["Factorization"]
+__all__ = ["Factorization", "register_refiner"]
+
+# Optimisation lives in a higher layer, which registers itself here.
+_refiners: list[Callable[..., Any]] = []
 
 # Entries of the basis up to this size are rounding noise of rows of unit length.
 _NOISE = 1e-14
@@ -404,6 +408,37 @@ class Factorization:
         unit[coordinates, np.arange(coordinates.size)] = 1.0
         return np.ascontiguousarray(self.synthesize(unit).T)
 
+    # -- improving it -------------------------------------------------------------------------
+
+    def refine(self, A: Any, optimize: str = "lbfgs", **settings: Any) -> Factorization:
+        """Optimise all rotations together for the matrix `A`; the index sets stay.
+
+        Parameters
+        ----------
+        A : matrix, graph or path
+            The matrix that was factorized.
+        optimize : {"lbfgs", "cayley", "sgd", "adam"}
+            The optimiser.
+        **settings
+            ``steps``, ``tolerance``, ``smoothness``, ``callback``, ``checkpoint`` and the others
+            of `wavemmf.refine.refine`.
+
+        Returns
+        -------
+        Factorization
+            Never worse than this one.
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> graph = wm.graphs.cayley_tree(3, 3)
+        >>> f = wm.factorize(graph, core=4, k=4)
+        >>> f.refine(graph, steps=20).error() <= f.error()
+        True
+        """
+        refined: Factorization = _refiners[-1](self, A, optimize, **settings)
+        return refined
+
     # -- keeping it ---------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -430,3 +465,8 @@ class Factorization:
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
             object.__setattr__(self, name, value)
+
+
+def register_refiner(function: Callable[..., Factorization]) -> None:
+    """Let `Factorization.refine` call `function`."""
+    _refiners.append(function)

@@ -9,6 +9,8 @@ the leading block and every inner loop runs over contiguous memory.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ._jit import jit
@@ -16,7 +18,7 @@ from .candidates import insert_sorted, pair_cost, same_members, wavelets_of
 from .local import complete_rotation, local_score
 from .rotate import TILE, rotate_symmetric
 
-__all__ = ["greedy_levels", "move_last_row"]
+__all__ = ["Choice", "greedy_levels", "move_last_row"]
 
 # A dropped row's entries below this, relative to its norm, leave the Gram matrix as it is: their
 # total effect is below what the scores can resolve.
@@ -25,17 +27,31 @@ NEGLIGIBLE = 1e-7
 NOTICEABLE = 1e-3
 
 
+class Choice(NamedTuple):
+    """How groups are chosen.
+
+    Wavelets per level; whether all pairs are tried (for groups of two); whether survivors are those
+    nearest to the axes; and the strength of the noise on scores and on correlations.
+    """
+
+    drop: int
+    exhaustive: bool
+    nearest: bool
+    score_noise: float
+    correlation_noise: float
+
+
 @jit
 def greedy_levels(
     matrix, gram, energy, labels, groups, sizes, scores, dirty,
-    active, core, drop, exhaustive, nearest,
+    active, core, choice, rng,
     out_groups, out_sizes, out_wavelets, out_drops, out_blocks, level, max_levels,
 ):  # fmt: skip
     """Run up to `max_levels` levels; return the new active size and level count.
 
     `matrix` and `gram` are the active matrix and its square in moved order, `energy` the diagonal
     of the latter, `labels` the original coordinates. `groups[p, :sizes[p]]` is the candidate
-    group of pivot p, by position.
+    group of pivot p, by position. Noise on scores and correlations (`rng`) makes runs differ.
     """
     k = groups.shape[1]
     buffer = np.empty((k, TILE))
@@ -45,42 +61,21 @@ def greedy_levels(
     while active > core and level < stop:
         for p in range(active):
             if dirty[p]:
-                _score_pivot(
-                    p,
-                    matrix,
-                    gram,
-                    energy,
-                    active,
-                    drop,
-                    exhaustive,
-                    nearest,
-                    groups,
-                    sizes,
-                    scores,
-                )
+                _score_pivot(p, matrix, gram, energy, active, choice, rng, groups, sizes, scores)
                 dirty[p] = False
                 fresh[p] = level
         p = _best_pivot(
-            matrix,
-            gram,
-            energy,
-            active,
-            drop,
-            exhaustive,
-            nearest,
-            groups,
-            sizes,
-            scores,
-            fresh,
-            level,
+            matrix, gram, energy, active, choice, rng, groups, sizes, scores, fresh, level
         )
         size = sizes[p]
         rows = groups[p, :size].copy()
         local_gram, local_block = _gather(matrix, gram, rows)
-        count = min(wavelets_of(size, drop), active - core)
+        count = min(wavelets_of(size, choice.drop), active - core)
         _, vectors, chosen = local_score(local_gram, local_block, count)
         everywhere = np.ones(size, np.bool_)
-        rotation, positions = complete_rotation(vectors, chosen, local_block, everywhere, nearest)
+        rotation, positions = complete_rotation(
+            vectors, chosen, local_block, everywhere, choice.nearest
+        )
         rotate_symmetric(matrix, rows, rotation, size, active, buffer, support)
         rotate_symmetric(gram, rows, rotation, size, active, buffer, support)
 
@@ -122,37 +117,48 @@ def _gather(matrix, gram, rows):
 
 
 @jit
-def _score_pivot(p, matrix, gram, energy, active, drop, exhaustive, nearest, groups, sizes, scores):
+def _score_pivot(p, matrix, gram, energy, active, choice, rng, groups, sizes, scores):
     """Find the best candidate group of pivot `p` and its score per wavelet."""
     k = groups.shape[1]
-    if exhaustive:
+    if choice.exhaustive:
         partner, score = _best_partner(p, matrix, gram, energy, active)
         groups[p, 0] = p
         sizes[p] = 1
         if partner >= 0:
             groups[p, 1] = partner
             sizes[p] = 2
-        scores[p] = score
+        scores[p] = _perturbed(score, choice.score_noise, rng)
         return
     scores[p] = np.inf
     relative = np.empty(k, np.int64)
     absolute = np.empty(k, np.int64)
-    size = _most_correlated(p, gram, energy, active, k, relative, absolute)
+    size = _most_correlated(
+        p, gram, energy, active, k, relative, absolute, choice.correlation_noise, rng
+    )
     for candidate in range(2):
         rows = relative[:size] if candidate == 0 else absolute[:size]
-        if candidate == 1 and (nearest or same_members(relative, absolute, size)):
+        if candidate == 1 and (choice.nearest or same_members(relative, absolute, size)):
             break
         local_gram, local_block = _gather(matrix, gram, rows)
-        count = wavelets_of(size, drop)
+        count = wavelets_of(size, choice.drop)
         score, _, _ = local_score(local_gram, local_block, count)
         if score / count < scores[p]:
             scores[p] = score / count
             sizes[p] = size
             groups[p, :size] = rows
+    scores[p] = _perturbed(scores[p], choice.score_noise, rng)
 
 
 @jit
-def _most_correlated(p, gram, energy, active, k, relative, absolute):
+def _perturbed(score, noise, rng):
+    """The score times the exponential of Gumbel noise: a random choice among good groups."""
+    if noise == 0.0:
+        return score
+    return (score + 1e-9) * np.exp(noise * np.log(-np.log(1.0 - rng.random())))
+
+
+@jit
+def _most_correlated(p, gram, energy, active, k, relative, absolute, noise, rng):
     """Pivot `p` and its k-1 best partners, by ``g_pj^2 / g_jj`` and by ``g_pj^2``.
 
     The first measure prefers rows parallel to the pivot, the second heavy rows; neither is best
@@ -169,6 +175,8 @@ def _most_correlated(p, gram, energy, active, k, relative, absolute):
         squared = row[j] * row[j]
         if j == p or squared == 0.0 or energy[j] <= 0.0:
             continue
+        if noise > 0.0:
+            squared *= np.exp(2.0 * noise * rng.standard_normal())
         if size < k:
             size += 1
             insert_sorted(best_relative, relative, size - 1, squared / energy[j], j)
@@ -200,9 +208,7 @@ def _best_partner(p, matrix, gram, energy, active):
 
 
 @jit
-def _best_pivot(
-    matrix, gram, energy, active, drop, exhaustive, nearest, groups, sizes, scores, fresh, level
-):
+def _best_pivot(matrix, gram, energy, active, choice, rng, groups, sizes, scores, fresh, level):
     """The pivot with the smallest score, after re-scoring it if its score is not of this level."""
     while True:
         p = 0
@@ -212,9 +218,7 @@ def _best_pivot(
         if fresh[p] == level:
             return p
         before = scores[p]
-        _score_pivot(
-            p, matrix, gram, energy, active, drop, exhaustive, nearest, groups, sizes, scores
-        )
+        _score_pivot(p, matrix, gram, energy, active, choice, rng, groups, sizes, scores)
         fresh[p] = level
         if scores[p] <= before:
             return p

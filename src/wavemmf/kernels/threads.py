@@ -20,6 +20,7 @@ __all__ = ["num_threads", "run_all", "scratch"]
 # Scratch arrays up to this many bytes are kept for the next call of the same thread.
 _KEEP = 8 * 2**20
 _CACHE_LINE = 64
+_NAME = "wavemmf-worker"
 _kept = threading.local()
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 
@@ -53,12 +54,14 @@ def run_all(
     >>> run_all(pow, [(2, 3), (3, 2)])
     [8, 9]
     """
-    workers = min(num_threads(), len(calls)) if worth_it else 1
+    # Work handed out from inside a worker would wait for the worker it blocks.
+    nested = threading.current_thread().name.startswith(_NAME)
+    workers = min(num_threads(), len(calls)) if worth_it and not nested else 1
     if workers <= 1:
         return [function(*arguments) for arguments in calls]
     key = (os.getpid(), workers)
     if key not in _pools:
-        _pools[key] = ThreadPoolExecutor(workers, thread_name_prefix="wavemmf")
+        _pools[key] = ThreadPoolExecutor(workers, thread_name_prefix=_NAME)
     return list(_pools[key].map(lambda arguments: function(*arguments), calls))
 
 

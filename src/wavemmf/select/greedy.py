@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from .._progress import silent
 from ..factorization import Factorization, Rotations
 from ..factorization.norms import power_of_two_scale
-from ..kernels.greedy_dense import greedy_levels
+from ..kernels.greedy_dense import Choice, greedy_levels
 from ..kernels.greedy_sparse import score_all, sparse_greedy_levels
 from ..kernels.heap import heap_build
 from ..kernels.sparse_rows import rows_from_csr
@@ -123,15 +123,22 @@ def _run_dense(matrix: Any, task: Task, exhaustive: bool, nearest: bool) -> Rota
         np.zeros(n),
         np.ones(n, np.bool_),
     )
+    choice = Choice(
+        drop=task.drop,
+        exhaustive=exhaustive and task.k == 2,
+        nearest=nearest,
+        score_noise=float(task.score_noise),
+        correlation_noise=float(task.correlation_noise),
+    )
+    rng = np.random.default_rng(task.seed)
     active, level = n, 0
     while active > task.core:
         active, level = greedy_levels(
             *state,
             active,
             task.core,
-            task.drop,
-            exhaustive and task.k == 2,
-            nearest,
+            choice,
+            rng,
             *recorder.arrays,
             level,
             levels_per_call(n),

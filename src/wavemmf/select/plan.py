@@ -38,6 +38,9 @@ class Task:
         Seed of whatever is random in the selector.
     report : Report
         Called with (rows eliminated, rows to eliminate, note).
+    score_noise, correlation_noise : float
+        Strength of the noise that makes greedy runs on dense storage differ by seed: Gumbel noise
+        on the logarithm of the scores, normal noise on the logarithm of the correlations.
     """
 
     core: int
@@ -45,6 +48,8 @@ class Task:
     drop: int
     seed: int = 0
     report: Report = silent
+    score_noise: float = 0.0
+    correlation_noise: float = 0.0
 
 
 class LevelRecorder:

@@ -1,0 +1,92 @@
+"""Keep the state of a long optimisation on disk, and take it up again exactly."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._files import atomic_write, check_writable
+from ..errors import FileFormatError, InvalidInputError
+from ..factorization.archive import read_archive, write_archive
+
+__all__ = ["Checkpoint", "fingerprint"]
+
+_FORMAT = "wavemmf-checkpoint"
+_VERSION = 1
+
+
+def fingerprint(*parts: Any) -> str:
+    """Return a digest of arrays and plain values: what a checkpoint belongs to.
+
+    Examples
+    --------
+    >>> fingerprint(np.arange(3), "lbfgs") == fingerprint(np.arange(3), "lbfgs")
+    True
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            digest.update(f"{part.dtype.str}{part.shape}".encode())
+            digest.update(np.ascontiguousarray(part).tobytes())
+        else:
+            digest.update(json.dumps(part, sort_keys=True, default=str).encode())
+    return digest.hexdigest()
+
+
+class Checkpoint:
+    """A file that is rewritten now and then, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    identity : str
+        Fingerprint of the problem and the settings; a file of another problem is refused.
+    seconds : float
+        Time between two writes.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], identity: str, seconds: float = 30.0) -> None:
+        self.path = check_writable(path)
+        self.identity = identity
+        self.seconds = seconds
+        self._last = time.monotonic()
+
+    def load(self) -> dict[str, Any] | None:
+        """Return the saved state, or None if there is none yet."""
+        if not self.path.exists():
+            return None
+        header, arrays = read_archive(Path(self.path), _FORMAT, _VERSION)
+        if header.get("identity") != self.identity:
+            raise InvalidInputError(
+                f"the checkpoint {self.path} belongs to another matrix, other indices or other "
+                "settings; remove it or name another file"
+            )
+        try:
+            return {**header["values"], **arrays}
+        except (KeyError, TypeError) as error:
+            raise FileFormatError(f"{self.path} is damaged: {error}") from error
+
+    def save_if_due(self, state: dict[str, Any]) -> None:
+        """Write the state if enough time has passed since the last write."""
+        if time.monotonic() - self._last >= self.seconds:
+            self.save(state)
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Write the state now."""
+        arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
+        values = {name: value for name, value in state.items() if name not in arrays}
+        header = {"identity": self.identity, "values": values}
+        with atomic_write(self.path) as stream:
+            write_archive(stream, _FORMAT, _VERSION, header, arrays)
+        self._last = time.monotonic()
+
+    def remove(self) -> None:
+        """Delete the file: the work is done."""
+        self.path.unlink(missing_ok=True)

@@ -1,0 +1,115 @@
+"""The global objective as a function of all rotation blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..factorization import Rotations
+from ..factorization.transform import transform_blocks
+from ..kernels.gradient import GRADIENT_KERNELS, commutator
+from ..kernels.threads import run_all
+
+__all__ = ["Objective"]
+
+Floats = npt.NDArray[Any]
+
+# The gradient is summed in this many parts whatever the number of threads, so that the result
+# is the same to the last bit on any machine.
+_PARTS = 8
+
+
+class Objective:
+    r"""The squared error of a factorization as a function of its rotation blocks.
+
+    .. math:: F(O_1, \dots, O_L) = \|W A W^T\|^2_{\mathrm{resi}}
+              + \lambda \sum_{i \notin \mathrm{core}} ((W A W^T)_{ii})^\alpha
+
+    The residual norm takes everything but the diagonal and the core. The second term asks for
+    smooth wavelets when A is a Laplacian; it is absent unless `smoothness` is positive.
+
+    Parameters
+    ----------
+    matrix : array of shape (n, n)
+        The symmetric matrix, dense, of entries around one.
+    rotations : Rotations
+        Gives the index sets; its blocks are only a starting point.
+    smoothness : float
+        The weight :math:`\lambda`.
+    power : float
+        The exponent :math:`\alpha`.
+    """
+
+    def __init__(
+        self, matrix: Floats, rotations: Rotations, smoothness: float = 0.0, power: float = 1.0
+    ) -> None:
+        self.matrix = np.ascontiguousarray(matrix)
+        self.rotations = rotations
+        self.smoothness = smoothness
+        self.power = power
+        self._in_core = rotations.level_of == 0
+        self._image = np.empty_like(self.matrix)
+        self._rotated = np.empty_like(self.matrix)
+        self.evaluations = 0
+
+    def value(self, blocks: Floats) -> float:
+        """Return the objective."""
+        return self._evaluate(blocks)
+
+    def value_and_gradient(self, blocks: Floats) -> tuple[float, Floats]:
+        r"""Return the objective and its gradient in skew form.
+
+        The gradient is packed like the blocks: for every level the skew matrix G with
+        :math:`F(\dots, \exp(X) O_\ell, \dots) \approx F + \langle X, G_\ell \rangle`.
+        """
+        value = self._evaluate(blocks)
+        r = self.rotations
+        columns = r.elimination_order
+        width = 32 if r.n > 16 else 8
+        parts = min(_PARTS, -(-r.n // width))
+        tiles = -(-r.n // width)
+        bounds = [min(r.n, width * (part * tiles // parts)) for part in range(parts + 1)]
+        bounds[-1] = r.n
+        sums = np.zeros((parts, blocks.size), self.matrix.dtype)
+        fixed = (r.offsets, r.groups, r.block_offsets, blocks)
+        calls = [
+            (self._rotated, columns, r.level_of, first, last, *fixed, total)
+            for first, last, total in zip(bounds[:-1], bounds[1:], sums, strict=True)
+        ]
+        run_all(GRADIENT_KERNELS[width], calls, worth_it=r.n * blocks.size > 200_000)
+        lower = sums.sum(axis=0)
+        return value, lower - lower[self._mirror]
+
+    def _evaluate(self, blocks: Floats) -> float:
+        """Compute the objective and leave the commutator in the work space."""
+        self.evaluations += 1
+        transform_blocks(self.rotations, blocks, self.matrix, self._image, forward=True)
+        np.copyto(self._rotated, self._image.T)
+        transform_blocks(self.rotations, blocks, self._rotated, self._rotated, forward=True)
+        rotated = self._rotated
+        core = self.rotations.core
+        core_rows = rotated[core]
+        block = core_rows[:, core]
+        diagonal = rotated.diagonal().copy()
+        penalty, weights = self._penalty(diagonal)
+        value = float(commutator(rotated, self._in_core, weights)) + penalty
+        if core.size:
+            strip = 2.0 * (core_rows * diagonal - block @ core_rows) - core_rows * weights
+            strip[:, core] = 0.0
+            rotated[:, core] = -strip.T
+            rotated[core] = strip
+        return value
+
+    def _penalty(self, diagonal: Floats) -> tuple[float, Floats]:
+        weights = np.zeros_like(diagonal)
+        if self.smoothness == 0.0:
+            return 0.0, weights
+        energies = np.maximum(diagonal[~self._in_core], 0.0)
+        weights[~self._in_core] = self.smoothness * self.power * energies ** (self.power - 1.0)
+        return self.smoothness * float(np.sum(energies**self.power)), weights
+
+    @property
+    def _mirror(self) -> npt.NDArray[np.int64]:
+        return self.rotations.transposed_entries

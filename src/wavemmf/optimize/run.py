@@ -1,0 +1,257 @@
+"""Run an optimiser: when to stop, what to record, how to be interrupted and taken up again."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._progress import Report, silent
+from ..errors import InvalidInputError
+from ..factorization import History, Rotations
+from ..factorization.norms import power_of_two_scale
+from ..validation import check_choice, check_integer, check_memory
+from .cayley import CayleyDescent
+from .checkpoint import Checkpoint, fingerprint
+from .first_order import SGD, Adam
+from .lbfgs import LBFGS
+from .objective import Objective
+from .optimizer import Optimizer
+
+__all__ = ["METHODS", "Settings", "optimize"]
+
+METHODS: dict[str, type[Optimizer]] = {
+    "lbfgs": LBFGS,
+    "cayley": CayleyDescent,
+    "sgd": SGD,
+    "adam": Adam,
+}
+
+#: Called after every step with (step, error); the optimisation ends if it returns True.
+Callback = Callable[[int, float], Any]
+
+# The optimisation has stalled when this many steps together gain less than the tolerance.
+_WINDOW = 10
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How rotations are optimised.
+
+    Attributes
+    ----------
+    method : {"lbfgs", "cayley", "sgd", "adam"}
+        The optimiser.
+    steps : int
+        Largest number of steps.
+    tolerance : float
+        Stop when ten steps together decrease the objective by less than this, relatively.
+    gradient_tolerance : float
+        Stop when the norm of the gradient, for the matrix scaled to entries of one, is below.
+    smoothness, power : float
+        Weight and exponent of the penalty for wavelets that are not smooth; see `Objective`.
+    options : dict
+        Settings of the optimiser itself, for example ``{"memory": 10}`` or
+        ``{"learning_rate": 0.01}``.
+    callback : callable, optional
+        Called after every step with the step and the error; a true return value ends the run.
+    checkpoint : path, optional
+        Where the state is kept; if the file exists the run continues from there.
+    checkpoint_seconds : float
+        Time between two writes of the checkpoint.
+    report : Report
+        Progress display.
+    """
+
+    method: str = "lbfgs"
+    steps: int = 500
+    tolerance: float = 1e-7
+    gradient_tolerance: float = 1e-10
+    smoothness: float = 0.0
+    power: float = 1.0
+    options: dict[str, Any] = field(default_factory=dict)
+    callback: Callback | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    checkpoint_seconds: float = 30.0
+    report: Report = silent
+
+    def __post_init__(self) -> None:
+        check_choice("optimize", self.method, tuple(METHODS))
+        check_integer("steps", self.steps, 0)
+        for name in ("tolerance", "gradient_tolerance", "smoothness", "power"):
+            value = getattr(self, name)
+            if not (isinstance(value, (int, float)) and np.isfinite(value) and value >= 0):
+                raise InvalidInputError(f"{name} must be a finite number >= 0, got {value!r}")
+
+
+def optimize(
+    matrix: npt.NDArray[np.float64], rotations: Rotations, settings: Settings
+) -> tuple[Rotations, History]:
+    """Improve all rotation blocks together; the index sets stay.
+
+    Parameters
+    ----------
+    matrix : ndarray
+        The symmetric matrix, dense.
+    rotations : Rotations
+        Where to start.
+    settings : Settings
+        How.
+
+    Returns
+    -------
+    rotations : Rotations
+        The best found, never worse than the start.
+    history : History
+        The error after every step, times, and why it stopped. ``details`` has the norm of the
+        gradient at the end and the number of evaluations.
+    """
+    n = rotations.n
+    check_memory(5 * 8 * n * n, f"optimising rotations of {n} rows")
+    scale = power_of_two_scale(matrix)
+    # The penalty is on the energies of the unscaled matrix; the objective is divided by scale^2.
+    weight = settings.smoothness * scale ** (settings.power - 2.0)
+    objective = Objective(matrix / scale, rotations, weight, settings.power)
+    try:
+        optimizer = METHODS[settings.method](objective, rotations.blocks, **settings.options)
+    except TypeError as error:
+        raise InvalidInputError(
+            f"these options do not fit optimize={settings.method!r}: {settings.options}"
+        ) from error
+    run = _Run(optimizer, scale, settings)
+    run.go()
+    improved = Rotations(
+        n=n,
+        offsets=rotations.offsets,
+        groups=rotations.groups,
+        blocks=run.best_blocks,
+        drop_offsets=rotations.drop_offsets,
+        wavelets=rotations.wavelets,
+    )
+    return improved, run.history()
+
+
+class _Run:
+    """The loop around an optimiser."""
+
+    def __init__(self, optimizer: Optimizer, scale: float, settings: Settings) -> None:
+        self.optimizer = optimizer
+        self.settings = settings
+        self.scale = scale
+        self.started = time.perf_counter()
+        self.values = [optimizer.point.value]
+        self.seconds = [0.0]
+        self.best_value = optimizer.point.value
+        self.best_blocks = optimizer.point.blocks
+        self.stopped = ""
+        self.checkpoint = self._open_checkpoint()
+
+    def go(self) -> None:
+        """Step until there is a reason to stop; Ctrl-C is one."""
+        try:
+            while not self.stopped:
+                self.stopped = self._reason_to_stop() or self._step() or ""
+        except KeyboardInterrupt:
+            self._interrupted()
+        except SystemError as error:  # a signal that arrived inside a kernel
+            if not isinstance(error.__cause__, KeyboardInterrupt):
+                raise
+            self._interrupted()
+        else:
+            if self.checkpoint is not None:
+                self.checkpoint.remove()
+
+    def history(self) -> History:
+        """Return the record of the run."""
+        return History(
+            method=self.settings.method,
+            errors=tuple(self._error(value) for value in self.values),
+            seconds=tuple(self.seconds),
+            stopped=self.stopped,
+            details={
+                "gradient_norm": self.optimizer.point.gradient_norm * self.scale**2,
+                "evaluations": self.optimizer.objective.evaluations,
+            },
+        )
+
+    def _error(self, value: float) -> float:
+        return float(np.sqrt(max(value, 0.0))) * self.scale
+
+    def _step(self) -> str | None:
+        reason = self.optimizer.step()
+        value = self.optimizer.point.value
+        if value < self.best_value:
+            self.best_value, self.best_blocks = value, self.optimizer.point.blocks
+        self.values.append(value)
+        self.seconds.append(self.seconds[-1] + time.perf_counter() - self.started)
+        self.started = time.perf_counter()
+        step, error = len(self.values) - 1, self._error(value)
+        self.settings.report(step, self.settings.steps, f"error {error:.6g}")
+        if self.checkpoint is not None:
+            self.checkpoint.save_if_due(self._state())
+        if self.settings.callback is not None and self.settings.callback(step, error):
+            return "the callback asked to stop"
+        return reason
+
+    def _reason_to_stop(self) -> str | None:
+        settings, values = self.settings, self.values
+        if len(values) > settings.steps:
+            return f"{settings.steps} steps were taken"
+        if not np.isfinite(values[-1]):
+            return "the objective is not finite any more"
+        if self.optimizer.point.gradient_norm <= settings.gradient_tolerance:
+            return f"the gradient is below {settings.gradient_tolerance:g}"
+        if len(values) > _WINDOW:
+            before, now = min(values[:-_WINDOW]), min(values)
+            if before - now <= settings.tolerance * before:
+                return f"{_WINDOW} steps gained less than {settings.tolerance:g} of the objective"
+        return None
+
+    def _interrupted(self) -> None:
+        self.stopped = "interrupted"
+        if self.checkpoint is not None:
+            self.checkpoint.save(self._state())
+
+    # -- checkpoints --
+
+    def _open_checkpoint(self) -> Checkpoint | None:
+        settings = self.settings
+        if settings.checkpoint is None:
+            return None
+        objective = self.optimizer.objective
+        r = objective.rotations
+        problem = (objective.matrix, r.offsets, r.groups, r.blocks, r.drop_offsets, r.wavelets)
+        chosen = [settings.method, settings.smoothness, settings.power, settings.options]
+        checkpoint = Checkpoint(
+            settings.checkpoint, fingerprint(*problem, chosen), settings.checkpoint_seconds
+        )
+        state = checkpoint.load()
+        if state is not None:
+            self._resume(state)
+        return checkpoint
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            **{f"optimizer.{name}": value for name, value in self.optimizer.state().items()},
+            "values": np.array(self.values),
+            "seconds": np.array(self.seconds),
+            "best_value": self.best_value,
+            "best_blocks": self.best_blocks,
+        }
+
+    def _resume(self, state: dict[str, Any]) -> None:
+        inner = {
+            name.removeprefix("optimizer."): value
+            for name, value in state.items()
+            if name.startswith("optimizer.")
+        }
+        self.optimizer.restore(inner)
+        self.values = [float(value) for value in state["values"]]
+        self.seconds = [float(value) for value in state["seconds"]]
+        self.best_value = float(state["best_value"])
+        self.best_blocks = np.array(state["best_blocks"])
