@@ -6,7 +6,10 @@
 8
 """
 
-from . import baselines, graphs, refine  # noqa: F401  (refine gives Factorization.refine its work)
+import importlib
+from types import ModuleType
+
+from . import baselines, graphs, refine
 from ._version import __version__
 from .errors import WavemmfError
 from .factorization import Factorization, History, Rotations, load
@@ -22,4 +25,14 @@ __all__ = [
     "factorize",
     "graphs",
     "load",
+    "refine",
 ]
+
+#: Parts that need optional packages; imported when they are first asked for.
+_OPTIONAL = ("torch",)
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _OPTIONAL:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
