@@ -18,6 +18,7 @@ SELECTORS = {
     "greedy-sparse": {"select": "greedy", "engine": "sparse"},
     "random": {"select": "random"},
     "neighbors": {"select": "neighbors"},
+    "regular": {"select": "regular"},
 }
 SIZES = [(2, 1), (3, 1), (3, 2), (4, 1), (5, 3), (8, 1), (8, 7)]
 

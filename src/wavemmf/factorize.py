@@ -18,13 +18,23 @@ from .graphs import as_matrix
 from .optimize import Settings
 from .optimize import optimize as optimize_rotations
 from .restarts import search
-from .select import PAIRS, SURVIVORS, Task, as_index_sets, explicit, greedy, neighbors, random
+from .select import (
+    PAIRS,
+    SURVIVORS,
+    Task,
+    as_index_sets,
+    explicit,
+    greedy,
+    neighbors,
+    random,
+    regular,
+)
 from .validation import check_choice, check_integer, check_memory, check_mmf_parameters
 
 __all__ = ["factorize"]
 
 ENGINES = ("auto", "dense", "sparse")
-SELECTORS = ("greedy", "random", "neighbors")
+SELECTORS = ("greedy", "random", "neighbors", "regular")
 
 # From here on sparse matrices are factorized as sparse rows: as accurate, and much faster.
 _SPARSE_FROM = 1024
@@ -75,9 +85,10 @@ def factorize(
         Coordinates per rotation, at least 2. Fewer are used where fewer are left.
     drop : int
         Wavelets per level, 1 <= drop < k.
-    select : {"greedy", "random", "neighbors"} or pair (I, T)
-        How the coordinates of each level are chosen; a pair gives them explicitly, per level
-        the rotated coordinates and those dropped.
+    select : {"greedy", "random", "neighbors", "regular"} or pair (I, T)
+        How the coordinates of each level are chosen: best first; at random; around a random row;
+        in the order of the rows, for tensor-like matrices. A pair gives them explicitly, per
+        level the rotated coordinates and those dropped.
     optimize : {None, "lbfgs", "cayley", "sgd", "adam"}
         How all rotations are optimised together once the indices are chosen: L-BFGS on the
         manifold (the one to use), the paper's curvilinear descent, or fixed-step methods for
@@ -181,6 +192,7 @@ def factorize(
             "greedy": lambda: greedy(symmetric, task, pairs, survivors),
             "random": lambda: random(symmetric, task),
             "neighbors": lambda: neighbors(symmetric, task),
+            "regular": lambda: regular(symmetric, task),
             "explicit": lambda: explicit(symmetric, task, given),
         }
         rotations, history = _interruptible(choose[name]), None

@@ -3,6 +3,7 @@
 from .greedy import PAIRS, SURVIVORS, greedy
 from .heuristics import as_index_sets, explicit, neighbors, random
 from .plan import Task
+from .regular import regular, regular_indices
 
 __all__ = [
     "PAIRS",
@@ -13,4 +14,6 @@ __all__ = [
     "greedy",
     "neighbors",
     "random",
+    "regular",
+    "regular_indices",
 ]
