@@ -116,7 +116,7 @@ class TestProcess:
 
 
 class TestHelp:
-    @pytest.mark.parametrize("command", [[], ["factorize"], ["info"], ["compare"]])
+    @pytest.mark.parametrize("command", [[], ["factorize"], ["refine"], ["info"], ["compare"]])
     def test_help_gives_an_example(self, command):
         result = run(*command, "--help")
         assert result.exit_code == 0
@@ -366,6 +366,17 @@ class TestCompare:
         assert told["rows"][0]["error_std"] is None
         assert told["rows"][1]["error_std"] > 0
 
+    def test_learned_rows(self, folder):
+        options = ["--cores", "8,4", "--methods", "learned,greedy", "--steps", 10, "--k", 4]
+        options += ["--restarts", 4, "--tradeoff", folder / "a.svg"]
+        told = json.loads(run("compare", "karate", *options, "--json").stdout)
+        assert (told["steps"], told["restarts"]) == (10, 4)
+        names = [row["method"] for row in told["rows"]]
+        assert names == ["learned", "greedy", "learned-restarts"] * 2
+        learned, greedy, _ = told["rows"][:3]
+        assert learned["error"] < greedy["error"]
+        assert b"the matrix (exact)" in (folder / "a.svg").read_bytes()
+
     def test_default_cores(self):
         told = json.loads(run("compare", "karate", "--methods", "greedy-k2", "--json").stdout)
         assert [row["core"] for row in told["rows"]] == [2, 4, 8]
@@ -394,6 +405,8 @@ class TestCompare:
             (["--methods", "greedy,magic"], ["'greedy'", "'truncated_jacobi'", "got 'magic'"]),
             (["--methods", ""], ["at least one method"]),
             (["--runs", 0], ["runs must be"]),
+            (["--steps", -1], ["steps must be"]),
+            (["--restarts", 0], ["restarts must be"]),
             (["--seed", -1], ["seed must be"]),
         ],
     )
@@ -410,8 +423,10 @@ class TestCompare:
     def test_outputs_are_checked_before_the_work(self, folder, no_work):
         failed(run("compare", "karate", "--csv", folder / "no" / "a.csv"), "does not exist")
         failed(run("compare", "karate", "--plot", folder / "a.jpg"), ".png, .pdf, .svg")
+        failed(run("compare", "karate", "--tradeoff", folder / "a.jpg"), ".png, .pdf, .svg")
         pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-        failed(run("compare", "karate", "--plot", folder / "no" / "a.png"), "does not exist")
+        for option in ("--plot", "--tradeoff"):
+            failed(run("compare", "karate", option, folder / "no" / "a.png"), "does not exist")
         assert list(folder.iterdir()) == []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import sys
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from wavemmf.errors import (
 from wavemmf.experiments import METHODS, ComparisonRow, compare
 from wavemmf.experiments import methods as registry
 
-PORTABLE = [name for name in METHODS if name != "truncated_jacobi"]
+PORTABLE = [name for name in METHODS if name not in ("truncated_jacobi", "learned-restarts")]
 ROW = ComparisonRow("greedy", 8, 0.25, 0.125, 100, 200, 300, 0.5)
 
 
@@ -44,9 +45,10 @@ def no_work(monkeypatch):
 
 def test_rows_hold_the_figures_of_each_method():
     graph = wm.graphs.karate()
-    rows = {row.method: row for row in compare(graph, [6], k=5, methods=PORTABLE, seed=3)}
+    rows = {row.method: row for row in compare(graph, [6], 5, 1, PORTABLE, 3, steps=20)}
     assert list(rows) == PORTABLE
     expected = {
+        "learned": wm.factorize(graph, 6, 5, optimize="lbfgs", steps=20),
         "greedy": wm.factorize(graph, 6, 5),
         "greedy-k2": wm.factorize(graph, 6, 2),
         "neighbors": wm.factorize(graph, 6, 5, select="neighbors", seed=3),
@@ -101,6 +103,35 @@ def test_truncated_jacobi_is_left_out_when_absent(without_pyfaust):
 def test_truncated_jacobi_is_missed_when_asked_for(without_pyfaust, no_work):
     with pytest.raises(MissingDependencyError, match=r"wavemmf\[faust\]"):
         compare(wm.graphs.karate(), [8], methods=["truncated_jacobi"])
+
+
+def test_learned_is_left_out_of_larger_matrices():
+    assert "learned" in registry.choose_methods(None, 1024)
+    assert "learned" not in registry.choose_methods(None, 1025)
+
+
+def test_learned_restarts_is_run_on_request(without_pyfaust):
+    assert "learned-restarts" not in registry.choose_methods(None, 34)
+    assert "learned-restarts" in registry.choose_methods(None, 34, restarts=3)
+    assert registry.choose_methods(["greedy"], restarts=3) == ["greedy", "learned-restarts"]
+    graph = wm.graphs.karate()
+    rows = compare(graph, [8], k=4, methods=["learned", "greedy"], steps=8, restarts=3, seed=2)
+    settings = {"optimize": "lbfgs", "steps": 8, "restarts": 3, "seed": 2}
+    expected = wm.factorize(graph, 8, 4, **settings).error()
+    assert [row.method for row in rows] == ["learned", "greedy", "learned-restarts"]
+    assert rows[2].error == pytest.approx(expected, rel=1e-9)
+    assert rows[0].error < rows[1].error
+    assert rows[0].multiplications == rows[1].multiplications
+
+
+def test_an_interrupt_ends_the_comparison():
+    # The optimiser itself would go on with the best so far.
+    def interrupt(done, total, note):
+        if "error" in note:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compare(wm.graphs.karate(), [8], k=4, methods=["learned"], report=interrupt)
 
 
 def test_large_matrices_get_only_sparse_methods_by_default():
@@ -177,6 +208,8 @@ def test_progress_is_reported():
         ({"k": 3, "drop": 3}, r"drop \(for k = 3\) must be .* at most 2, got 3"),
         ({"methods": ["greedy", "magic"]}, "'greedy-k2', 'neighbors'.*got 'magic'"),
         ({"methods": []}, "at least one method"),
+        ({"steps": -1}, "steps must be an integer at least 0"),
+        ({"restarts": 0}, "restarts must be an integer at least 1"),
         ({"runs": 0}, "runs must be an integer at least 1"),
         ({"seed": -1}, "seed must be an integer at least 0"),
     ],
@@ -220,7 +253,7 @@ class TestPlot:
     def test_every_method_has_its_line(self):
         rows = [
             dataclasses.replace(ROW, method=name, core=core, error_std=std)
-            for name, std in zip(METHODS, [None, None, 0.1, 0.1, 0.1, None, None], strict=True)
+            for name, std in zip(METHODS, cycle([None, 0.1]), strict=False)
             for core in (16, 4)
         ]
         figure = experiments.plots._draw(rows, "all of them")
@@ -237,6 +270,36 @@ class TestPlot:
         row = dataclasses.replace(ROW, error=0.0, core=core)
         experiments.save_comparison_plot([row], tmp_path / "plot.png")
         assert (tmp_path / "plot.png").stat().st_size > 1000
+
+    def test_the_tradeoff_shows_every_row(self):
+        rows = [
+            dataclasses.replace(ROW, method=name, core=core, error=1.0 / core)
+            for name in METHODS
+            for core in (16, 4)
+        ]
+        figure = experiments.plots._draw_tradeoff(rows, "all of them", 190)
+        assert len(figure.axes) == 2
+        for axes in figure.axes:
+            assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+            drawn = [len(points.get_offsets()) for points in axes.collections]
+            assert drawn == [2] * len(METHODS)
+        legend = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert set(legend) == {*METHODS, "the matrix (exact)"}
+        looks = {points.get_edgecolor().tobytes() for points in figure.axes[0].collections}
+        assert len(looks) == len(METHODS)
+
+    @pytest.mark.parametrize("changes", [{"error": 0.0}, {"basis_nonzeros": 0}, {"core": 0}])
+    def test_extreme_rows_have_a_place_in_the_tradeoff(self, tmp_path, changes):
+        rows = [ROW, dataclasses.replace(ROW, method="nystrom", **changes)]
+        experiments.save_tradeoff_plot(rows, tmp_path / "plot.png", "a $title")
+        assert (tmp_path / "plot.png").stat().st_size > 1000
+
+    @pytest.mark.parametrize("exact", [0.0, 1e-14])
+    def test_rounding_errors_do_not_squeeze_the_plot(self, exact):
+        rows = [ROW, dataclasses.replace(ROW, method="nystrom", error=exact)]
+        (axes,) = experiments.plots._draw(rows, "").axes
+        assert axes.get_ylim()[0] > 1e-9
+        assert "at the bottom" in axes.get_ylabel()
 
     @pytest.mark.parametrize("name", ["plot.jpg", "plot", "plot.png.gz"])
     def test_other_suffixes_are_refused(self, tmp_path, name):

@@ -77,6 +77,23 @@ def test_restarts_repeat_and_do_not_depend_on_threads(monkeypatch: pytest.Monkey
     np.testing.assert_array_equal(results[0].rotations.blocks, results[1].rotations.blocks)
 
 
+def test_interrupted_restarts_return_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAVEMMF_NUM_THREADS", "1")
+    steps: list[int] = []
+
+    def interrupt(step: int, error: float) -> None:
+        steps.append(step)
+        if len(steps) == 15:
+            raise KeyboardInterrupt
+
+    f = wm.factorize(
+        KARATE, core=8, k=4, optimize="lbfgs", restarts=6, steps=10, callback=interrupt
+    )
+    assert f.history.stopped == "interrupted"
+    assert len(steps) == 15
+    assert f.error() < wm.factorize(KARATE, core=8, k=4).error()
+
+
 def test_restarts_without_optimisation_keep_the_best_run() -> None:
     single = wm.factorize(KARATE, core=8, k=4)
     many = wm.factorize(KARATE, core=8, k=4, restarts=30)
@@ -139,6 +156,7 @@ def test_smoothness_makes_wavelets_smoother() -> None:
 
     assert energy(smooth) < energy(plain)
     assert smooth.error() > plain.error()
+    assert smooth.history.errors[-1] == pytest.approx(smooth.error(), rel=1e-6)
 
 
 @pytest.mark.parametrize("scale", [2.0**-400, 2.0**400])
@@ -284,6 +302,7 @@ def test_refine_bad_arguments() -> None:
         ({"optimize": "lbfgs", "options": {"speed": 1}}, "options.*speed"),
         ({"restarts": -1}, "restarts"),
         ({"restarts": 3, "select": "random"}, "restarts"),
+        ({"restarts": 3, "optimize": "lbfgs", "checkpoint": "x"}, "checkpoint.*restarts"),
         ({"finalists": 0}, "finalists"),
     ],
 )

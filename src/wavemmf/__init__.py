@@ -9,11 +9,12 @@
 import importlib
 from types import ModuleType
 
-from . import baselines, graphs, refine
+from . import baselines, graphs
 from ._version import __version__
 from .errors import WavemmfError
 from .factorization import Factorization, History, Rotations, load
 from .factorize import factorize
+from .refine import refine
 
 __all__ = [
     "Factorization",

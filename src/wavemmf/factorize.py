@@ -168,6 +168,8 @@ def factorize(
             callback=callback, checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds,
             report=report,
         )  # fmt: skip
+    if restarts and checkpoint is not None:
+        raise InvalidInputError("checkpoint does not combine with restarts: leave one of them out")
     if restarts and select != "greedy":
         raise InvalidInputError(f"restarts={restarts} is for select='greedy', got {select!r}")
     symmetric = as_matrix(A, matrix=matrix, symmetrize=symmetrize)
@@ -184,9 +186,7 @@ def factorize(
     name = select if given is None else "explicit"
     start = time.perf_counter()
     if restarts:
-        rotations, history = _interruptible(
-            lambda: search(dense, task, pairs, restarts, finalists, settings)
-        )
+        rotations, history = search(dense, task, pairs, restarts, finalists, settings)
     else:
         choose: dict[str, Callable[[], Rotations]] = {
             "greedy": lambda: greedy(symmetric, task, pairs, survivors),
@@ -195,7 +195,7 @@ def factorize(
             "regular": lambda: regular(symmetric, task),
             "explicit": lambda: explicit(symmetric, task, given),
         }
-        rotations, history = _interruptible(choose[name]), None
+        rotations, history = choose[name](), None
         if settings is not None:
             rotations, history = optimize_rotations(dense, rotations, settings)
     parameters = {
@@ -214,16 +214,6 @@ def factorize(
         reached = f"the core size {core} was reached"
         result = replace(result, history=History(name, (result.error(),), (elapsed,), reached))
     return result
-
-
-def _interruptible(selector: Callable[[], Any]) -> Any:
-    """Run the selector; a Ctrl-C that arrives inside a kernel comes out as a KeyboardInterrupt."""
-    try:
-        return selector()
-    except SystemError as error:  # what Python makes of a signal while results are being boxed
-        if isinstance(error.__cause__, KeyboardInterrupt):
-            raise KeyboardInterrupt from error
-        raise
 
 
 def _dense_for_optimisation(symmetric: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from ._progress import silent
 from .factorization import Factorization, History, Rotations
-from .kernels.threads import run_all
+from .kernels.threads import num_threads, run_all
 from .optimize import Settings, optimize
 from .select import Task, greedy
 
@@ -65,19 +66,42 @@ def search(
     if settings is None:
         best = candidates[0]
         return best.rotations, History("greedy", (best.error,), (0.0,), "all runs done", spread)
-    chosen = _distinct(candidates)[:finalists]
-    quiet = replace(settings, report=silent, checkpoint=None)
-    results = _with_progress(
-        lambda candidate: optimize(matrix, candidate.rotations, quiet),
-        [(candidate,) for candidate in chosen],
-        task,
-        "optimising",
+    results, interrupted = _optimise_finalists(
+        matrix, _distinct(candidates)[:finalists], task, settings
     )
-    errors = [min(history.errors) for _, history in results]
-    winner = int(np.argmin(errors))
-    rotations, history = results[winner]
-    details = {**history.details, **spread, "optimized_errors": sorted(errors)}
-    return rotations, replace(history, details=details)
+    rotations, history = min(results, key=lambda result: float(result[1].details["objective"]))
+    errors = sorted(history.errors[-1] for _, history in results)
+    details = {**history.details, **spread, "optimized_errors": errors}
+    stopped = "interrupted" if interrupted else history.stopped
+    return rotations, replace(history, details=details, stopped=stopped)
+
+
+def _optimise_finalists(
+    matrix: Any, chosen: list[Candidate], task: Task, settings: Settings
+) -> tuple[list[tuple[Rotations, History]], bool]:
+    """Optimise as many at a time as there are threads; Ctrl-C keeps those that are done."""
+    cancelled = threading.Event()
+
+    def stop(step: int, error: float) -> bool:
+        asked = settings.callback is not None and settings.callback(step, error)
+        return bool(asked) or cancelled.is_set()
+
+    quiet = replace(settings, report=silent, callback=stop)
+    results: list[tuple[Rotations, History]] = []
+    batch = num_threads()
+    try:
+        for first in range(0, len(chosen), batch):
+            calls = [(matrix, each.rotations, quiet) for each in chosen[first : first + batch]]
+            results += run_all(optimize, calls)
+            task.report(len(results), len(chosen), "optimising")
+            if any(history.stopped == "interrupted" for _, history in results):
+                return results, True
+    except KeyboardInterrupt:
+        cancelled.set()  # workers end after their present step
+        if not results:
+            raise
+        return results, True
+    return results, False
 
 
 def _randomised_runs(matrix: Any, task: Task, pairs: str, restarts: int) -> list[Candidate]:

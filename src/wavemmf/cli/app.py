@@ -11,6 +11,7 @@ from .compare import compare
 from .errors import ErrorReportingGroup
 from .factorize import factorize
 from .info import info
+from .refine import refine
 
 __all__ = ["app", "main"]
 
@@ -47,12 +48,14 @@ def _wavemmf(
     \b
     Examples:
       wavemmf factorize karate --core 8 --k 8 -o karate.mmf
+      wavemmf refine karate.mmf karate
       wavemmf info karate.mmf
       wavemmf compare karate --cores 4,8,16 --plot karate.png
     """  # noqa: D301
 
 
 app.command()(factorize)
+app.command()(refine)
 app.command()(info)
 app.command()(compare)
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
+import scipy.sparse as sp
 import typer
 
 from .._files import check_writable
@@ -17,6 +19,7 @@ from ..experiments import (
     ComparisonRow,
     save_comparison_csv,
     save_comparison_plot,
+    save_tradeoff_plot,
 )
 from ..experiments import compare as run_comparison
 from ..experiments.methods import choose_methods
@@ -49,8 +52,14 @@ def compare(
         str | None,
         typer.Option(
             help=f"Methods, separated by commas: {', '.join(METHODS)}. By default all that are "
-            "installed, but for large matrices without those that need a dense matrix."
+            "installed but learned-restarts, for large matrices without those that need a dense "
+            "matrix."
         ),
+    ] = None,
+    steps: Annotated[int, typer.Option(help="Optimisation steps of the learned methods.")] = 500,
+    restarts: Annotated[
+        int | None,
+        typer.Option(help="Also run learned-restarts, with so many randomised greedy runs."),
     ] = None,
     runs: Annotated[int, typer.Option(help="Runs of each random method.")] = 1,
     seed: SeedOption = 0,
@@ -58,6 +67,10 @@ def compare(
     symmetrize: SymmetrizeOption = False,
     plot: Annotated[
         Path | None, typer.Option(help="Draw error against core size: .png, .pdf or .svg.")
+    ] = None,
+    tradeoff: Annotated[
+        Path | None,
+        typer.Option(help="Draw error against basis non-zeros and against multiplications."),
     ] = None,
     csv: Annotated[Path | None, typer.Option(help="Write the table as a CSV file.")] = None,
     as_json: JsonOption = False,
@@ -67,11 +80,14 @@ def compare(
     Prints error, cost and time of every method at every core size.
 
     \b
-    Example:
+    Examples:
       wavemmf compare karate --cores 4,8,16 --plot karate.png --csv karate.csv
+      wavemmf compare cayley --cores 8,16,32,64 --tradeoff cayley.png
+      wavemmf compare kronecker --k 16 --drop 8 --cores 16,32,64 --steps 100
     """  # noqa: D301
-    if plot is not None:
-        check_plot_path(plot)
+    for picture in (plot, tradeoff):
+        if picture is not None:
+            check_plot_path(picture)
     if csv is not None:
         check_writable(csv)
     sizes, chosen = integers("--cores", cores), words(methods)
@@ -79,19 +95,28 @@ def compare(
         choose_methods(chosen)
     symmetric = as_matrix(read_input(input), matrix=matrix, symmetrize=symmetrize)
     with progress("comparing") as report:
-        rows = run_comparison(symmetric, sizes, k, drop, chosen, seed, runs, report)
+        rows = run_comparison(
+            symmetric, sizes, k, drop, chosen, seed, runs, report, steps=steps, restarts=restarts
+        )
     title = f"{input}: n = {symmetric.shape[0]}, k = {k}, drop = {drop}"
     if plot is not None:
         save_comparison_plot(rows, plot, title)
+    if tradeoff is not None:
+        save_tradeoff_plot(rows, tradeoff, title, _nonzeros(symmetric))
     if csv is not None:
         save_comparison_csv(rows, csv)
     if as_json:
-        facts = {"input": input, "n": symmetric.shape[0], "k": k, "drop": drop}
-        facts |= {"seed": seed, "runs": runs, "rows": [asdict(row) for row in rows]}
+        facts: dict[str, Any] = {"input": input, "n": symmetric.shape[0], "k": k, "drop": drop}
+        facts |= {"steps": steps, "restarts": restarts, "seed": seed, "runs": runs}
+        facts |= {"rows": [asdict(row) for row in rows]}
         print_json(facts)
     else:
         typer.echo(f"{title}\n")
         _print_rows(rows)
+
+
+def _nonzeros(matrix: Any) -> int:
+    return int(matrix.nnz if sp.issparse(matrix) else np.count_nonzero(matrix))
 
 
 def _print_rows(rows: Sequence[ComparisonRow]) -> None:

@@ -9,10 +9,11 @@ from typer.core import TyperGroup
 
 from ..errors import WavemmfError
 
-__all__ = ["ErrorReportingGroup"]
+__all__ = ["INTERRUPTED", "ErrorReportingGroup"]
 
+#: The exit code after Ctrl-C.
+INTERRUPTED = 130  # what shells report for a process ended by Ctrl-C
 _BAD_INPUT = 2
-_INTERRUPTED = 130  # what shells report for a process ended by Ctrl-C
 
 # Advice in the words of the library, and in those of the command line.
 _OPTIONS = {"pass symmetrize=True": "pass --symmetrize"}
@@ -29,7 +30,7 @@ class ErrorReportingGroup(TyperGroup):
             if not _is_interrupt(error):
                 raise
             typer.echo("interrupted; nothing was written", err=True)
-            raise typer.Exit(_INTERRUPTED) from None
+            raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             raise  # the reader of our output has gone: no error, and typer knows what to do
         except (WavemmfError, OSError) as error:

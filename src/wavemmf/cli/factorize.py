@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from .._files import check_writable
 from .._progress import progress
 from ..errors import InvalidInputError
 from ..factorize import ENGINES, SELECTORS
 from ..factorize import factorize as run_factorization
 from ..select import PAIRS, SURVIVORS
+from .delivery import check_output, deliver
 from .inputs import (
     InputArgument,
     JsonOption,
@@ -21,8 +21,17 @@ from .inputs import (
     SymmetrizeOption,
     read_input,
 )
-from .output import print_facts, print_json
-from .summary import as_facts, summarize
+from .optimisation import (
+    OPTIMIZERS,
+    CheckpointOption,
+    CheckpointSecondsOption,
+    PowerOption,
+    SmoothnessOption,
+    StepsOption,
+    ToleranceOption,
+    check_checkpoint,
+    given,
+)
 
 __all__ = ["factorize"]
 
@@ -41,6 +50,25 @@ def factorize(
     select: Annotated[
         str, typer.Option(metavar="|".join(SELECTORS), help="How coordinates are chosen.")
     ] = "greedy",
+    optimize: Annotated[
+        str | None,
+        typer.Option(
+            metavar=OPTIMIZERS,
+            help="Optimise all rotations together afterwards; lbfgs is the one to use.",
+        ),
+    ] = None,
+    steps: StepsOption = None,
+    restarts: Annotated[
+        int, typer.Option(help="Run the greedy selector so many times with noise; take the best.")
+    ] = 0,
+    finalists: Annotated[
+        int | None, typer.Option(help="How many of the restarts are optimised; 15 by default.")
+    ] = None,
+    tolerance: ToleranceOption = None,
+    smoothness: SmoothnessOption = None,
+    power: PowerOption = None,
+    checkpoint: CheckpointOption = None,
+    checkpoint_seconds: CheckpointSecondsOption = None,
     seed: SeedOption = 0,
     matrix: MatrixOption = None,
     symmetrize: SymmetrizeOption = False,
@@ -58,23 +86,33 @@ def factorize(
 ) -> None:
     """Factorize a matrix or graph; save the result and print its error and cost.
 
-    Without -o nothing is saved.
+    Without -o nothing is saved. Ctrl-C during the optimisation saves the best so far; before, it
+    leaves nothing behind.
 
     \b
     Examples:
       wavemmf factorize karate --core 8 --k 8 -o karate.mmf
+      wavemmf factorize karate --core 8 --k 8 --optimize lbfgs -o learned.mmf
       wavemmf factorize graph.edges --core 100 --json
     """  # noqa: D301
     if output is not None:
-        _check_output(output, input)
-    given = read_input(input)
+        check_output(output, input)
+    check_checkpoint(checkpoint, output, Path(input))
+    settings = given(
+        steps=steps, finalists=finalists, tolerance=tolerance, smoothness=smoothness, power=power,
+        checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds,
+    )  # fmt: skip
+    _check_effective(settings, optimize, restarts)
+    source = read_input(input)
     with progress("factorizing") as report:
         result = run_factorization(
-            given,
+            source,
             core,
             k,
             drop,
             select,
+            optimize,
+            restarts=restarts,
             seed=seed,
             matrix=matrix,
             symmetrize=symmetrize,
@@ -82,18 +120,18 @@ def factorize(
             pairs=pairs,
             survivors=survivors,
             report=report,
+            **settings,
         )
-    # The summary may take a while: last of all the file appears, so Ctrl-C leaves none behind.
-    summary = {**summarize(result), "output": None if output is None else str(output)}
-    if output is not None:
-        result.save(output)
-    if as_json:
-        print_json(summary)
-    else:
-        print_facts({**as_facts(summary), "saved in": output or "nothing (give -o FILE)"})
+    deliver(result, output, checkpoint, as_json)
 
 
-def _check_output(output: Path, source: str) -> None:
-    check_writable(output)
-    if output.exists() and Path(source).exists() and output.samefile(source):
-        raise InvalidInputError(f"the output {output} is the input: it would be overwritten")
+def _check_effective(settings: dict[str, Any], optimize: str | None, restarts: int) -> None:
+    """Refuse settings of a part of the work that was not asked for."""
+    for name in settings:
+        option = f"--{name.replace('_', '-')}"
+        if optimize is None:
+            raise InvalidInputError(f"{option} is for an optimisation: give --optimize as well")
+        if name == "finalists" and not restarts:
+            raise InvalidInputError("--finalists is for --restarts: give it as well")
+        if name.startswith("checkpoint") and restarts:
+            raise InvalidInputError(f"{option} cannot be combined with --restarts")

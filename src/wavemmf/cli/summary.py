@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,11 @@ def summarize(f: Factorization) -> dict[str, Any]:
         "basis_nonzeros": f.basis_nonzeros,
         "frequencies": [float(f.frequencies.min()), float(f.frequencies.max())],
         "seconds": f.history.seconds[-1] if f.history.seconds else None,
+        "optimize": f.parameters.get("optimize"),
+        "steps": _steps(f),
         "stopped": f.history.stopped,
+        "gradient_norm": _finite(f.history.details.get("gradient_norm")),
+        "restarts": _spread(f),
         "parameters": f.parameters,
     }
 
@@ -39,12 +44,36 @@ def _setting(f: Factorization, name: str, used: Any) -> int:
     return int(used.max(initial=0)) if given is None else int(given)
 
 
+def _steps(f: Factorization) -> int | None:
+    """Return the optimisation steps taken, None if there was no optimisation."""
+    return len(f.history.errors) - 1 if f.parameters.get("optimize") and f.history.errors else None
+
+
+def _finite(value: Any) -> float | None:
+    """Return a number, None if it is missing or (after a diverged run) is none."""
+    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
+
+
+def _spread(f: Factorization) -> dict[str, Any] | None:
+    """Return how the errors of the restarts were spread, None if there were none."""
+    details = f.history.details
+    if not {"restarts", "closed_form_errors"} <= set(details):
+        return None
+    return {
+        "runs": details["restarts"],
+        "closed_form_errors": details["closed_form_errors"],
+        "optimized_errors": details.get("optimized_errors"),
+    }
+
+
 def as_facts(summary: dict[str, Any]) -> dict[str, str]:
     """Put a summary into words, beside what the matrix itself would cost."""
     n = summary["n"]
     low, high = summary["frequencies"]
     seconds = summary["seconds"]
     settings = {name: value for name, value in summary["parameters"].items() if name not in summary}
+    if summary["restarts"] is None and summary["parameters"].get("restarts"):
+        settings["restarts"] = summary["parameters"]["restarts"]  # before it was refined
     return {
         "rows": f"{n}",
         "core": f"{summary['core']}",
@@ -57,9 +86,33 @@ def as_facts(summary: dict[str, Any]) -> dict[str, str]:
         "basis non-zeros": _beside(summary["basis_nonzeros"], n * n, "dense basis"),
         "frequencies": f"{low:.6g} to {high:.6g}",
         "settings": ", ".join(f"{name} = {value}" for name, value in settings.items()) or "unknown",
+        **_optimisation_facts(summary),
         "time": "unknown" if seconds is None else f"{seconds:.3f} s",
         "stopped because": summary["stopped"] or "unknown",
     }
+
+
+def _optimisation_facts(summary: dict[str, Any]) -> dict[str, str]:
+    """Put what is known about optimisation and restarts into words."""
+    facts = {}
+    if summary["optimize"] is not None:
+        norm = summary["gradient_norm"]
+        taken = "unknown" if summary["steps"] is None else summary["steps"]
+        end = "" if norm is None else f", gradient norm {norm:.3g}"
+        facts["optimisation"] = f"{summary['optimize']}, steps: {taken}{end}"
+    if summary["restarts"] is not None:
+        runs, errors = summary["restarts"]["runs"], summary["restarts"]["closed_form_errors"]
+        facts["restarts"] = (
+            f"{runs}, closed-form errors: best {errors['best']:.4g}, median "
+            f"{errors['median']:.4g}, worst {errors['worst']:.4g}"
+        )
+        optimized = summary["restarts"]["optimized_errors"]
+        if optimized:
+            facts["finalists"] = (
+                f"{len(optimized)}, optimised errors: best {min(optimized):.4g}, "
+                f"worst {max(optimized):.4g}"
+            )
+    return facts
 
 
 def _beside(count: int, full: int, what: str) -> str:

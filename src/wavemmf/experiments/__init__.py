@@ -3,7 +3,7 @@
 from .compare import ComparisonRow, compare
 from .csvfile import save_comparison_csv
 from .methods import METHODS
-from .plots import save_comparison_plot
+from .plots import save_comparison_plot, save_tradeoff_plot
 
 __all__ = [
     "METHODS",
@@ -11,4 +11,5 @@ __all__ = [
     "compare",
     "save_comparison_csv",
     "save_comparison_plot",
+    "save_tradeoff_plot",
 ]

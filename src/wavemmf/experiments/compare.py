@@ -15,7 +15,7 @@ from ..errors import InputTypeError, InvalidInputError
 from ..factorize import _SPARSE_FROM
 from ..graphs import as_matrix, cycle
 from ..validation import Matrix, check_integer, check_mmf_parameters
-from .methods import METHODS, Case, check_affordable, choose_methods
+from .methods import METHODS, RESTARTS, Case, check_affordable, choose_methods
 
 __all__ = ["ComparisonRow", "compare"]
 
@@ -66,6 +66,8 @@ def compare(
     runs: int = 1,
     report: Report = silent,
     *,
+    steps: int = 500,
+    restarts: int | None = None,
     matrix: str | None = None,
     symmetrize: bool = False,
 ) -> list[ComparisonRow]:
@@ -82,17 +84,25 @@ def compare(
         Coordinates per rotation and wavelets per level of the factorizations; ``"greedy-k2"``
         always uses 2 and 1.
     methods : list of str, optional
-        Any of ``"greedy"``, ``"greedy-k2"`` (the classic greedy Jacobi factorization: all pairs),
-        ``"neighbors"``, ``"random"``, ``"nystrom"``, ``"truncated_eigh"`` and
-        ``"truncated_jacobi"`` (with as many multiplications as ``"greedy"``; needs the extra
-        ``faust``). By default all that are installed; of large matrices (over 4096 rows, and
-        over 512 for truncated_jacobi) only those that do not take dense work.
+        Any of ``"learned"`` (greedy, then all rotations optimised together by L-BFGS),
+        ``"learned-restarts"`` (the same from many randomised greedy runs), ``"greedy"``,
+        ``"greedy-k2"`` (the classic greedy Jacobi factorization: all pairs), ``"neighbors"``,
+        ``"random"``, ``"nystrom"``, ``"truncated_eigh"`` and ``"truncated_jacobi"`` (with as many
+        multiplications as ``"greedy"``; needs the extra ``faust``). By default all that are
+        installed but learned-restarts; of large matrices (over 4096 rows, over 1024 for learned,
+        and over 512 for truncated_jacobi) only those that do not take dense work.
     seed : int
         First seed of the random methods.
     runs : int
         How often a random method is run, with seeds ``seed, seed + 1, ...``.
     report : callable
-        Called as ``report(done, total, note)`` before each computation.
+        Called as ``report(done, total, note)`` before each computation, and now and then in
+        those that take long.
+    steps : int
+        Largest number of optimisation steps of the learned factorizations.
+    restarts : int, optional
+        Randomised runs of ``"learned-restarts"``, 100 by default; if given, that method is run
+        even if `methods` does not name it.
     matrix, symmetrize
         As for `wavemmf.factorize`.
 
@@ -116,15 +126,19 @@ def compare(
     True
     """
     if methods is not None:
-        methods = choose_methods(methods)
+        methods = choose_methods(methods, restarts=restarts)
+    steps = check_integer("steps", steps, 0)
+    if restarts is not None:
+        restarts = check_integer("restarts", restarts, 1)
     seed = check_integer("seed", seed, 0)
     runs = check_integer("runs", runs, 1)
     symmetric = as_matrix(A, matrix=matrix, symmetrize=symmetrize)
     n = symmetric.shape[0]
     sizes = _check_cores(n, cores, k, drop)
-    names = choose_methods(methods, n)
+    names = choose_methods(methods, n, restarts)
     check_affordable(names, n)
-    cases = [Case(symmetric, core, k, drop, seed) for core in sizes]
+    tries = restarts or RESTARTS
+    cases = [Case(symmetric, core, k, drop, seed, steps=steps, restarts=tries) for core in sizes]
     return _run_all(cases, names, runs, report)
 
 
@@ -153,12 +167,22 @@ def _run_all(cases: list[Case], names: list[str], runs: int, report: Report) -> 
                 case = replace(case, budget=_greedy_multiplications(case, rows))
             measured = []
             for run in range(repeats[name]):
-                report(done, total, f"{name}, core {case.core}")
-                measured.append(_measure(name, replace(case, seed=case.seed + run)))
+                inner = _nested(report, done, total, f"{name}, core {case.core}")
+                measured.append(_measure(name, replace(case, seed=case.seed + run, report=inner)))
                 done += 1
             rows.append(_mean(measured))
     report(total, total, "")
     return rows
+
+
+def _nested(report: Report, done: int, total: int, what: str) -> Report:
+    """Announce a computation; return how it reports its own progress as a part of the whole."""
+    report(done, total, what)
+
+    def inner(part: int, parts: int, note: str = "") -> None:
+        report(done, total, f"{what}: {part}/{parts} {note}".rstrip())
+
+    return inner
 
 
 def _greedy_multiplications(case: Case, rows: list[ComparisonRow]) -> int:
@@ -207,7 +231,10 @@ def _warm_up(matrix: Matrix, names: list[str]) -> None:
     tiny: Any = as_matrix(cycle(12))
     engines = ["dense", "sparse"] if sparse and matrix.shape[0] > _SPARSE_FROM else ["dense"]
     for engine in engines:
-        case = Case(tiny if sparse else tiny.toarray(), 4, 3, 1, engine=engine, budget=100)
+        case = Case(
+            tiny if sparse else tiny.toarray(), 4, 3, 1, engine=engine, budget=100, steps=3,
+            restarts=2,
+        )  # fmt: skip
         for name in names:
-            if engine == "dense" or not METHODS[name].dense:
+            if engine == "dense" or METHODS[name].sparse:
                 _measure(name, case)

@@ -8,18 +8,24 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .._optional import require
+from .._progress import Report, silent
 from ..baselines import nystrom, truncated_eigh, truncated_jacobi
 from ..errors import InvalidInputError
 from ..factorization import Factorization
 from ..factorize import factorize
 from ..validation import Matrix, check_choice, check_memory
 
-__all__ = ["METHODS", "Case", "Method", "Result", "check_affordable", "choose_methods"]
+__all__ = ["METHODS", "RESTARTS", "Case", "Method", "Result", "check_affordable", "choose_methods"]
 
 # Left out of the default methods beyond so many rows: dense work is cubic, and the products of
 # very many rotations that truncated_jacobi forms take far longer still.
 _DENSE_UP_TO = 4096
 _JACOBI_UP_TO = 512
+_LEARNED_UP_TO = 1024
+
+#: The method that is run on request only, and how many restarts it makes unless told.
+_ON_REQUEST = "learned-restarts"
+RESTARTS = 100
 
 
 class Result(Protocol):
@@ -58,6 +64,10 @@ class Case:
         As for `wavemmf.factorize`.
     budget : int
         Multiplications per product that truncated_jacobi may use.
+    steps, restarts : int
+        Optimisation steps of the learned factorizations, and restarts of learned-restarts.
+    report : Report
+        Progress of the optimisation.
     """
 
     matrix: Matrix
@@ -67,6 +77,9 @@ class Case:
     seed: int = 0
     engine: str = "auto"
     budget: int = 0
+    steps: int = 500
+    restarts: int = RESTARTS
+    report: Report = silent
 
 
 @dataclass(frozen=True)
@@ -81,11 +94,14 @@ class Method:
         Whether the seed matters.
     dense : bool
         Whether it works on a dense matrix whatever it is given.
+    sparse : bool
+        Whether it can use the sparse engine, if only for a part of the work.
     """
 
     run: Callable[[Case], Result]
     random: bool = False
     dense: bool = True
+    sparse: bool = False
 
 
 def _selecting(select: str) -> Callable[[Case], Result]:
@@ -101,6 +117,25 @@ def _greedy_pairs(case: Case) -> Result:
 
 def _factorize(case: Case, k: int, drop: int, select: str) -> Factorization:
     return factorize(case.matrix, case.core, k, drop, select, seed=case.seed, engine=case.engine)
+
+
+def _learned(case: Case) -> Result:
+    return _optimized(case, restarts=0)
+
+
+def _learned_restarts(case: Case) -> Result:
+    return _optimized(case, restarts=case.restarts)
+
+
+def _optimized(case: Case, restarts: int) -> Factorization:
+    result = factorize(
+        case.matrix, case.core, case.k, case.drop, optimize="lbfgs", steps=case.steps,
+        restarts=restarts, seed=case.seed, engine=case.engine, report=case.report,
+    )  # fmt: skip
+    if result.history.stopped == "interrupted":
+        # The optimiser kept what it had, but a table must not mix it with complete runs.
+        raise KeyboardInterrupt
+    return result
 
 
 def _nystrom(case: Case) -> Result:
@@ -119,8 +154,10 @@ def _truncated_jacobi(case: Case) -> Result:
 
 #: The methods by name, in the order in which they are shown.
 METHODS: dict[str, Method] = {
-    "greedy": Method(_selecting("greedy"), dense=False),
-    "greedy-k2": Method(_greedy_pairs, dense=False),
+    "learned": Method(_learned, sparse=True),
+    "learned-restarts": Method(_learned_restarts, random=True),
+    "greedy": Method(_selecting("greedy"), dense=False, sparse=True),
+    "greedy-k2": Method(_greedy_pairs, dense=False, sparse=True),
     "neighbors": Method(_selecting("neighbors"), random=True),
     "random": Method(_selecting("random"), random=True),
     "nystrom": Method(_nystrom, random=True),
@@ -129,7 +166,9 @@ METHODS: dict[str, Method] = {
 }
 
 
-def choose_methods(methods: Iterable[str] | str | None, n: int | None = None) -> list[str]:
+def choose_methods(
+    methods: Iterable[str] | str | None, n: int | None = None, restarts: int | None = None
+) -> list[str]:
     """Return the names of the methods to run, each once, all known and installed.
 
     Parameters
@@ -138,15 +177,21 @@ def choose_methods(methods: Iterable[str] | str | None, n: int | None = None) ->
         What the user asked for; None for every method that is installed and quick enough.
     n : int, optional
         Number of rows, where the answer may depend on it.
+    restarts : int, optional
+        If given, ``"learned-restarts"`` is among them.
 
     Examples
     --------
     >>> choose_methods(["random", "greedy", "random"])
     ['random', 'greedy']
+    >>> choose_methods(["greedy"], restarts=50)
+    ['greedy', 'learned-restarts']
     """
+    requested = [] if restarts is None else [_ON_REQUEST]
     if methods is None:
-        return [name for name in METHODS if _is_default(name, n or 0)]
+        return [name for name in METHODS if name in requested or _is_default(name, n or 0)]
     asked = [methods] if isinstance(methods, str) else list(methods)
+    asked += requested if asked else []
     names = [check_choice("method", name, METHODS) for name in dict.fromkeys(asked)]
     if not names:
         raise InvalidInputError(f"give at least one method; there are {', '.join(METHODS)}")
@@ -159,10 +204,14 @@ def check_affordable(names: Iterable[str], n: int) -> None:
     """Raise TooLargeError if one of the methods needs more memory than there is."""
     dense = [name for name in names if METHODS[name].dense]
     if dense:
-        check_memory(5 * 8 * n * n, f"a dense matrix of {n} rows, for {', '.join(dense)},")
+        check_memory(6 * 8 * n * n, f"a dense matrix of {n} rows, for {', '.join(dense)},")
 
 
 def _is_default(name: str, n: int) -> bool:
+    if name == _ON_REQUEST:
+        return False
+    if name == "learned":
+        return n <= _LEARNED_UP_TO
     if name == "truncated_jacobi":
         return n <= _JACOBI_UP_TO and _has_pyfaust()
     return n <= _DENSE_UP_TO or not METHODS[name].dense

@@ -20,20 +20,31 @@ import numpy as np
 from ._jit import inline_jit, jit
 from .transform import apply_block
 
-__all__ = ["GRADIENT_KERNELS", "commutator"]
+__all__ = ["GRADIENT_KERNELS", "commutator", "transpose"]
 
 
 @jit
-def commutator(c, in_core, weights):
-    """Overwrite ``c = W A W^T`` by the commutator outside the core; return the loss.
+def transpose(x, out):
+    """``out = x.T``, square by square: both arrays stay in the cache."""
+    n = x.shape[0]
+    for top in range(0, n, 16):
+        for left in range(0, n, 16):
+            for i in range(top, min(top + 16, n)):
+                for j in range(left, min(left + 16, n)):
+                    out[i, j] = x[j, i]
+
+
+@jit
+def commutator(c, core, in_core, weights):
+    """Overwrite the symmetric ``c = W A W^T`` by the commutator; return the loss.
 
     `weights` is the derivative of the penalty on the diagonal of c (zero without a penalty).
-    Rows and columns of the core are left to the caller.
     """
     n = c.shape[0]
     h = np.empty(n, c.dtype)
     for i in range(n):
         h[i] = c[i, i]
+    strip = _core_strip(c, core, h, weights)
     loss = 0.0
     for i in range(n):
         row = c[i]
@@ -50,7 +61,29 @@ def commutator(c, in_core, weights):
                 row[j] *= 2.0 * (h[j] - own) + (weights[i] - weights[j])
             row[i] = 0.0
         loss += total
+    for a in range(core.size):
+        c[core[a]] = strip[a]
+    for j in range(n):
+        for a in range(core.size):
+            c[j, core[a]] = 0.0 if in_core[j] else -strip[a, j]
     return loss
+
+
+@inline_jit
+def _core_strip(c, core, h, weights):
+    """The rows of the commutator that belong to the core (their columns in the core are wrong)."""
+    n = c.shape[0]
+    rows = np.empty((core.size, n), c.dtype)
+    block = np.empty((core.size, core.size), c.dtype)
+    for a in range(core.size):
+        rows[a] = c[core[a]]
+        for b in range(core.size):
+            block[a, b] = c[core[a], core[b]]
+    strip = block @ rows
+    for a in range(core.size):
+        for j in range(n):
+            strip[a, j] = 2.0 * (rows[a, j] * h[j] - strip[a, j]) - rows[a, j] * weights[j]
+    return strip
 
 
 @inline_jit
@@ -58,12 +91,30 @@ def _accumulate_block(y, v, groups, first, size, out, entry, width):
     """Add the lower triangle of ``y[rows] @ v[rows].T`` to the block at ``out[entry]``."""
     for a in range(size):
         ya = np.uint64(groups[first + a]) * width
-        for b in range(a):
+        row = entry + a * size
+        # Four products at a time use every value of y four times.
+        for b in range(0, a - 3, 4):
+            v0 = np.uint64(groups[first + b]) * width
+            v1 = np.uint64(groups[first + b + 1]) * width
+            v2 = np.uint64(groups[first + b + 2]) * width
+            v3 = np.uint64(groups[first + b + 3]) * width
+            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+            for j in range(width):
+                value = y[ya + j]
+                s0 += value * v[v0 + j]
+                s1 += value * v[v1 + j]
+                s2 += value * v[v2 + j]
+                s3 += value * v[v3 + j]
+            out[row + b] += s0
+            out[row + b + 1] += s1
+            out[row + b + 2] += s2
+            out[row + b + 3] += s3
+        for b in range(a - a % 4, a):
             vb = np.uint64(groups[first + b]) * width
             total = 0.0
             for j in range(width):
                 total += y[ya + j] * v[vb + j]
-            out[entry + a * size + b] += total
+            out[row + b] += total
 
 
 @inline_jit

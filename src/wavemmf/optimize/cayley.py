@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..kernels.vectors import dot
 from .linesearch import armijo_wolfe
 from .objective import Objective
 from .optimizer import Floats, Optimizer
@@ -53,7 +54,7 @@ class CayleyDescent(Optimizer):
         """Follow the curve to a point that satisfies both conditions."""
         before = self.point
         skew = 2.0 * before.gradient
-        slope = -float(skew @ before.gradient)
+        slope = -float(dot(skew, before.gradient))
         if slope == 0.0:
             return "the gradient is zero"
         found = armijo_wolfe(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.vectors import dot, norm
 from .linesearch import armijo_wolfe
 from .objective import Objective
 from .optimizer import Floats, Optimizer
@@ -38,14 +39,14 @@ class LBFGS(Optimizer):
     def step(self) -> str | None:
         """Search along the quasi-Newton direction, or along the gradient if that fails."""
         before = self.point
-        norm = before.gradient_norm
-        if norm == 0.0:
+        steepness = before.gradient_norm
+        if steepness == 0.0:
             return "the gradient is zero"
         direction = -self._inverse_hessian_times(before.gradient)
-        slope = float(direction @ before.gradient)
-        if slope >= -1e-12 * norm * float(np.linalg.norm(direction)):
+        slope = float(dot(direction, before.gradient))
+        if slope >= -1e-12 * steepness * float(norm(direction)):
             self._forget()
-            direction, slope = -before.gradient, -norm * norm
+            direction, slope = -before.gradient, -steepness * steepness
         first = 1.0 if self.moves else 0.1 / float(np.abs(direction).max())
         found = armijo_wolfe(
             before,
@@ -67,8 +68,8 @@ class LBFGS(Optimizer):
         return None
 
     def _remember(self, move: Floats, change: Floats) -> None:
-        product = float(move @ change)
-        if product <= 1e-12 * float(np.linalg.norm(move)) * float(np.linalg.norm(change)):
+        product = float(dot(move, change))
+        if product <= 1e-12 * float(norm(move)) * float(norm(change)):
             return
         self.moves.append(move)
         self.changes.append(change)
@@ -83,15 +84,15 @@ class LBFGS(Optimizer):
         vector = gradient.copy()
         weights = []
         for move, change in zip(reversed(self.moves), reversed(self.changes), strict=True):
-            weight = float(move @ vector) / float(move @ change)
+            weight = float(dot(move, vector)) / float(dot(move, change))
             weights.append(weight)
             vector -= weight * change
         if self.moves:
             move, change = self.moves[-1], self.changes[-1]
-            vector *= float(move @ change) / float(change @ change)
+            vector *= float(dot(move, change)) / float(dot(change, change))
         pairs = zip(self.moves, self.changes, reversed(weights), strict=True)
         for move, change, weight in pairs:
-            vector += (weight - float(change @ vector) / float(move @ change)) * move
+            vector += (weight - float(dot(change, vector)) / float(dot(move, change))) * move
         return vector
 
     def state(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..factorization import Rotations
 from ..factorization.transform import transform_blocks
-from ..kernels.gradient import GRADIENT_KERNELS, commutator
+from ..kernels.gradient import GRADIENT_KERNELS, commutator, transpose
 from ..kernels.threads import run_all
 
 __all__ = ["Objective"]
@@ -53,6 +53,7 @@ class Objective:
         self._image = np.empty_like(self.matrix)
         self._rotated = np.empty_like(self.matrix)
         self.evaluations = 0
+        self.residual = 0.0  # the squared error at the last evaluation, without the penalty
 
     def value(self, blocks: Floats) -> float:
         """Return the objective."""
@@ -86,21 +87,12 @@ class Objective:
         """Compute the objective and leave the commutator in the work space."""
         self.evaluations += 1
         transform_blocks(self.rotations, blocks, self.matrix, self._image, forward=True)
-        np.copyto(self._rotated, self._image.T)
+        transpose(self._image, self._rotated)
         transform_blocks(self.rotations, blocks, self._rotated, self._rotated, forward=True)
-        rotated = self._rotated
+        penalty, weights = self._penalty(self._rotated.diagonal())
         core = self.rotations.core
-        core_rows = rotated[core]
-        block = core_rows[:, core]
-        diagonal = rotated.diagonal().copy()
-        penalty, weights = self._penalty(diagonal)
-        value = float(commutator(rotated, self._in_core, weights)) + penalty
-        if core.size:
-            strip = 2.0 * (core_rows * diagonal - block @ core_rows) - core_rows * weights
-            strip[:, core] = 0.0
-            rotated[:, core] = -strip.T
-            rotated[core] = strip
-        return value
+        self.residual = float(commutator(self._rotated, core, self._in_core, weights))
+        return self.residual + penalty
 
     def _penalty(self, diagonal: Floats) -> tuple[float, Floats]:
         weights = np.zeros_like(diagonal)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..kernels.stiefel import cayley_step, cayley_velocity
+from ..kernels.vectors import dot, norm
 from .objective import Objective
 
 __all__ = ["Optimizer", "Point"]
@@ -27,19 +28,22 @@ class Point:
         The objective.
     gradient : array
         Its gradient as packed skew matrices (see `Objective.value_and_gradient`).
+    residual : float
+        The squared error: the objective without its penalty.
     """
 
-    __slots__ = ("blocks", "gradient", "value")
+    __slots__ = ("blocks", "gradient", "residual", "value")
 
-    def __init__(self, blocks: Floats, value: float, gradient: Floats) -> None:
+    def __init__(self, blocks: Floats, value: float, gradient: Floats, residual: float) -> None:
         self.blocks = blocks
         self.value = value
         self.gradient = gradient
+        self.residual = residual
 
     @property
     def gradient_norm(self) -> float:
         """Norm of the gradient: zero at a stationary point."""
-        return float(np.linalg.norm(self.gradient))
+        return float(norm(self.gradient))
 
 
 class Optimizer(ABC):
@@ -70,17 +74,22 @@ class Optimizer(ABC):
             "blocks": self.point.blocks,
             "gradient": self.point.gradient,
             "value": self.point.value,
+            "residual": self.point.residual,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from what `state` returned."""
         self.point = Point(
-            np.array(state["blocks"]), float(state["value"]), np.array(state["gradient"])
+            np.array(state["blocks"]),
+            float(state["value"]),
+            np.array(state["gradient"]),
+            float(state["residual"]),
         )
 
     def evaluate(self, blocks: Floats) -> Point:
         """Evaluate the objective and its gradient."""
-        return Point(blocks, *self.objective.value_and_gradient(blocks))
+        value, gradient = self.objective.value_and_gradient(blocks)
+        return Point(blocks, value, gradient, self.objective.residual)
 
     def move(self, direction: Floats, step: float) -> Point:
         """Return the point reached from the current one."""
@@ -94,4 +103,4 @@ class Optimizer(ABC):
         r = self.objective.rotations
         velocity = np.empty_like(direction)
         cayley_velocity(r.sizes, r.block_offsets, direction, step, velocity)
-        return float(point.gradient @ velocity)
+        return float(dot(point.gradient, velocity))

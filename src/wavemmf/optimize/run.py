@@ -15,13 +15,14 @@ from .._progress import Report, silent
 from ..errors import InvalidInputError
 from ..factorization import History, Rotations
 from ..factorization.norms import power_of_two_scale
+from ..kernels.interrupts import deferred_interrupts
 from ..validation import check_choice, check_integer, check_memory
 from .cayley import CayleyDescent
 from .checkpoint import Checkpoint, fingerprint
 from .first_order import SGD, Adam
 from .lbfgs import LBFGS
 from .objective import Objective
-from .optimizer import Optimizer
+from .optimizer import Optimizer, Point
 
 __all__ = ["METHODS", "Settings", "optimize"]
 
@@ -50,7 +51,8 @@ class Settings:
     steps : int
         Largest number of steps.
     tolerance : float
-        Stop when ten steps together decrease the objective by less than this, relatively.
+        Stop when ten steps together decrease the objective by less than this, relatively; zero
+        never stops for that.
     gradient_tolerance : float
         Stop when the norm of the gradient, for the matrix scaled to entries of one, is below.
     smoothness, power : float
@@ -108,8 +110,9 @@ def optimize(
     rotations : Rotations
         The best found, never worse than the start.
     history : History
-        The error after every step, times, and why it stopped. ``details`` has the norm of the
-        gradient at the end and the number of evaluations.
+        The error after every step, times, and why it stopped. ``details`` has the objective and
+        the norm of its gradient at the end, both for the matrix scaled to entries of about one,
+        and the number of evaluations.
     """
     n = rotations.n
     check_memory(5 * 8 * n * n, f"optimising rotations of {n} rows")
@@ -145,6 +148,7 @@ class _Run:
         self.scale = scale
         self.started = time.perf_counter()
         self.values = [optimizer.point.value]
+        self.errors = [self._error(optimizer.point)]
         self.seconds = [0.0]
         self.best_value = optimizer.point.value
         self.best_blocks = optimizer.point.blocks
@@ -157,11 +161,9 @@ class _Run:
             while not self.stopped:
                 self.stopped = self._reason_to_stop() or self._step() or ""
         except KeyboardInterrupt:
-            self._interrupted()
-        except SystemError as error:  # a signal that arrived inside a kernel
-            if not isinstance(error.__cause__, KeyboardInterrupt):
-                raise
-            self._interrupted()
+            self.stopped = "interrupted"
+            if self.checkpoint is not None:
+                self.checkpoint.save(self._state())
         else:
             if self.checkpoint is not None:
                 self.checkpoint.remove()
@@ -170,27 +172,30 @@ class _Run:
         """Return the record of the run."""
         return History(
             method=self.settings.method,
-            errors=tuple(self._error(value) for value in self.values),
+            errors=tuple(self.errors),
             seconds=tuple(self.seconds),
             stopped=self.stopped,
             details={
-                "gradient_norm": self.optimizer.point.gradient_norm * self.scale**2,
+                "objective": self.best_value,
+                "gradient_norm": self.optimizer.point.gradient_norm,
                 "evaluations": self.optimizer.objective.evaluations,
             },
         )
 
-    def _error(self, value: float) -> float:
-        return float(np.sqrt(max(value, 0.0))) * self.scale
+    def _error(self, point: Point) -> float:
+        return float(np.sqrt(max(point.residual, 0.0))) * self.scale
 
     def _step(self) -> str | None:
-        reason = self.optimizer.step()
-        value = self.optimizer.point.value
-        if value < self.best_value:
-            self.best_value, self.best_blocks = value, self.optimizer.point.blocks
-        self.values.append(value)
-        self.seconds.append(self.seconds[-1] + time.perf_counter() - self.started)
-        self.started = time.perf_counter()
-        step, error = len(self.values) - 1, self._error(value)
+        with deferred_interrupts():  # a step is taken whole or not at all
+            reason = self.optimizer.step()
+            point = self.optimizer.point
+            if point.value < self.best_value:
+                self.best_value, self.best_blocks = point.value, point.blocks
+            self.values.append(point.value)
+            self.errors.append(self._error(point))
+            self.seconds.append(self.seconds[-1] + time.perf_counter() - self.started)
+            self.started = time.perf_counter()
+        step, error = len(self.values) - 1, self.errors[-1]
         self.settings.report(step, self.settings.steps, f"error {error:.6g}")
         if self.checkpoint is not None:
             self.checkpoint.save_if_due(self._state())
@@ -206,16 +211,11 @@ class _Run:
             return "the objective is not finite any more"
         if self.optimizer.point.gradient_norm <= settings.gradient_tolerance:
             return f"the gradient is below {settings.gradient_tolerance:g}"
-        if len(values) > _WINDOW:
+        if len(values) > _WINDOW and settings.tolerance > 0.0:
             before, now = min(values[:-_WINDOW]), min(values)
             if before - now <= settings.tolerance * before:
                 return f"{_WINDOW} steps gained less than {settings.tolerance:g} of the objective"
         return None
-
-    def _interrupted(self) -> None:
-        self.stopped = "interrupted"
-        if self.checkpoint is not None:
-            self.checkpoint.save(self._state())
 
     # -- checkpoints --
 
@@ -239,6 +239,7 @@ class _Run:
         return {
             **{f"optimizer.{name}": value for name, value in self.optimizer.state().items()},
             "values": np.array(self.values),
+            "errors": np.array(self.errors),
             "seconds": np.array(self.seconds),
             "best_value": self.best_value,
             "best_blocks": self.best_blocks,
@@ -252,6 +253,7 @@ class _Run:
         }
         self.optimizer.restore(inner)
         self.values = [float(value) for value in state["values"]]
+        self.errors = [float(value) for value in state["errors"]]
         self.seconds = [float(value) for value in state["seconds"]]
         self.best_value = float(state["best_value"])
         self.best_blocks = np.array(state["best_blocks"])

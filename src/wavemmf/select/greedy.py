@@ -14,6 +14,7 @@ from ..factorization.norms import power_of_two_scale
 from ..kernels.greedy_dense import Choice, greedy_levels
 from ..kernels.greedy_sparse import score_all, sparse_greedy_levels
 from ..kernels.heap import heap_build
+from ..kernels.interrupts import deferred_interrupts
 from ..kernels.sparse_rows import rows_from_csr
 from ..validation import Matrix, check_memory
 from .plan import LevelRecorder, Task, levels_per_call
@@ -133,16 +134,17 @@ def _run_dense(matrix: Any, task: Task, exhaustive: bool, nearest: bool) -> Rota
     rng = np.random.default_rng(task.seed)
     active, level = n, 0
     while active > task.core:
-        active, level = greedy_levels(
-            *state,
-            active,
-            task.core,
-            choice,
-            rng,
-            *recorder.arrays,
-            level,
-            levels_per_call(n),
-        )
+        with deferred_interrupts():
+            active, level = greedy_levels(
+                *state,
+                active,
+                task.core,
+                choice,
+                rng,
+                *recorder.arrays,
+                level,
+                levels_per_call(n),
+            )
         task.report(n - active, n - task.core, "")
     return recorder.rotations(level)
 
@@ -168,11 +170,12 @@ def _run_sparse(matrix: Any, task: Task, exhaustive: bool, nearest: bool) -> Rot
     recorder = LevelRecorder(n, task)
     active, level = n, 0
     while active > task.core:
-        columns, values, used, active, level = sparse_greedy_levels(
-            columns, values, start, length, room, used,
-            energy, *pivots, heap, place,
-            active, task.core, task.drop, pairwise, nearest, _FILL_TOLERANCE,
-            *recorder.arrays, level, levels_per_call(n),
-        )  # fmt: skip
+        with deferred_interrupts():
+            columns, values, used, active, level = sparse_greedy_levels(
+                columns, values, start, length, room, used,
+                energy, *pivots, heap, place,
+                active, task.core, task.drop, pairwise, nearest, _FILL_TOLERANCE,
+                *recorder.arrays, level, levels_per_call(n),
+            )  # fmt: skip
         task.report(n - active, n - task.core, "")
     return recorder.rotations(level)

@@ -11,6 +11,7 @@ from ..errors import InvalidFactorizationError, InvalidInputError
 from ..factorization import Rotations
 from ..factorization.norms import power_of_two_scale
 from ..kernels.closed_form import EXPLICIT, NEIGHBORS, RANDOM, closed_form_levels
+from ..kernels.interrupts import deferred_interrupts
 from ..validation import Matrix, check_memory
 from .plan import LevelRecorder, Task, levels_per_call
 
@@ -90,9 +91,10 @@ def _run(matrix: Any, task: Task, choice: int, given: tuple[Any, ...]) -> Rotati
     rng = np.random.default_rng(task.seed)
     active, level = n, 0
     while active > task.core:
-        active, level = closed_form_levels(
-            work, labels, position, active, task.core, task.k, task.drop, choice, rng, False,
-            *given, *recorder.arrays, level, levels_per_call(n),
-        )  # fmt: skip
+        with deferred_interrupts():
+            active, level = closed_form_levels(
+                work, labels, position, active, task.core, task.k, task.drop, choice, rng, False,
+                *given, *recorder.arrays, level, levels_per_call(n),
+            )  # fmt: skip
         task.report(n - active, n - task.core, "")
     return recorder.rotations(level)
