@@ -64,6 +64,13 @@ layers: $(VENV)/.dev ## imports point downwards only
 # One BLAS thread per test worker, so that two workers do not fight over the cores.
 unit docs-tests coverage: export OPENBLAS_NUM_THREADS = 1
 
+# Numba notices a changed file, but not a change in what is inlined from another one.
+$(VENV)/.kernels: $(wildcard src/wavemmf/kernels/*.py) | $(BIN)/python
+	rm -f src/wavemmf/kernels/__pycache__/*.nb?
+	@touch $@
+
+unit docs-tests coverage bench: $(VENV)/.kernels
+
 unit: $(VENV)/.torch ## the tests
 	$(BIN)/python -m pytest -n 2
 
@@ -75,6 +82,7 @@ coverage: $(VENV)/.torch ## the tests, with the lines they miss
 
 bench: $(VENV)/.torch ## speed, as ratios measured side by side
 	$(BIN)/python benchmarks/bench_factorize.py
+	$(BIN)/python benchmarks/bench_gradient.py
 
 torch: $(VENV)/.dev ## try again to install torch without CUDA
 	tools/install_torch.sh $(BIN)/python

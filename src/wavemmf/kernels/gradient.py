@@ -18,9 +18,9 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import inline_jit, jit
-from .transform import apply_block
+from .transform import apply_block, transform_8, transform_32
 
-__all__ = ["GRADIENT_KERNELS", "commutator", "transpose"]
+__all__ = ["carry_back", "commutator", "small_loss_and_gradient", "transpose"]
 
 
 @jit
@@ -160,18 +160,49 @@ def _gradient_tiles(
 
 
 @jit
-def _gradient_8(k, columns, level_of, first, last, offsets, groups, block_offsets, blocks, out):
+def _carry_back_8(k, columns, level_of, first, last, offsets, groups, block_offsets, blocks, out):
     _gradient_tiles(
         k, columns, level_of, first, last, offsets, groups, block_offsets, blocks, out, 8
     )
 
 
 @jit
-def _gradient_32(k, columns, level_of, first, last, offsets, groups, block_offsets, blocks, out):
+def carry_back(k, columns, level_of, first, last, offsets, groups, block_offsets, blocks, out):
     _gradient_tiles(
         k, columns, level_of, first, last, offsets, groups, block_offsets, blocks, out, 32
     )
 
 
-#: Tile width to compiled kernel, widest first.
-GRADIENT_KERNELS = {32: _gradient_32, 8: _gradient_8}
+@inline_jit
+def _wide_columns(n):
+    """Columns that go in tiles of 32; a short rest goes in tiles of eight."""
+    rest = n % 32
+    return n - rest if rest <= 8 else n
+
+
+@jit
+def _rotate_columns(x, out, offsets, groups, block_offsets, blocks, work, buffer):
+    n = x.shape[0]
+    wide = _wide_columns(n)
+    transform_32(x, out, 0, wide, offsets, groups, block_offsets, blocks, True, work, buffer)
+    transform_8(x, out, wide, n, offsets, groups, block_offsets, blocks, True, work, buffer)
+
+
+@jit
+def small_loss_and_gradient(
+    matrix, image, rotated, core, in_core, weights, columns, level_of,
+    offsets, groups, block_offsets, blocks, work, buffer, out,
+):  # fmt: skip
+    """The whole evaluation in one call, for matrices where calls from Python would dominate.
+
+    Adds the lower triangles of the gradient to `out` and returns the loss.
+    """
+    n = matrix.shape[0]
+    wide = _wide_columns(n)
+    _rotate_columns(matrix, image, offsets, groups, block_offsets, blocks, work, buffer)
+    transpose(image, rotated)
+    _rotate_columns(rotated, rotated, offsets, groups, block_offsets, blocks, work, buffer)
+    loss = commutator(rotated, core, in_core, weights)
+    carry_back(rotated, columns, level_of, 0, wide, offsets, groups, block_offsets, blocks, out)
+    _carry_back_8(rotated, columns, level_of, wide, n, offsets, groups, block_offsets, blocks, out)
+    return loss

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._jit import inline_jit, jit
 
-__all__ = ["TRANSFORM_KERNELS", "apply_block"]
+__all__ = ["TRANSFORM_KERNELS", "apply_block", "transform_8", "transform_32"]
 
 
 @inline_jit
@@ -189,16 +189,14 @@ def _transform_1(
 
 
 @jit
-def _transform_8(
-    x, out, start, stop, offsets, groups, block_offsets, blocks, forward, work, buffer
-):
+def transform_8(x, out, start, stop, offsets, groups, block_offsets, blocks, forward, work, buffer):
     _transform(
         x, out, start, stop, offsets, groups, block_offsets, blocks, forward, work, buffer, 8
     )
 
 
 @jit
-def _transform_32(
+def transform_32(
     x, out, start, stop, offsets, groups, block_offsets, blocks, forward, work, buffer
 ):
     _transform(
@@ -207,4 +205,4 @@ def _transform_32(
 
 
 #: Tile width to compiled kernel, widest first.
-TRANSFORM_KERNELS = {32: _transform_32, 8: _transform_8, 1: _transform_1}
+TRANSFORM_KERNELS = {32: transform_32, 8: transform_8, 1: _transform_1}

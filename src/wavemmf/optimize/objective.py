@@ -9,7 +9,12 @@ import numpy.typing as npt
 
 from ..factorization import Rotations
 from ..factorization.transform import transform_blocks
-from ..kernels.gradient import GRADIENT_KERNELS, commutator, transpose
+from ..kernels.gradient import (
+    carry_back,
+    commutator,
+    small_loss_and_gradient,
+    transpose,
+)
 from ..kernels.threads import run_all
 
 __all__ = ["Objective"]
@@ -19,6 +24,8 @@ Floats = npt.NDArray[Any]
 # The gradient is summed in this many parts whatever the number of threads, so that the result
 # is the same to the last bit on any machine.
 _PARTS = 8
+# Up to this many multiplications per transform, calls from Python and threads cost more than work.
+_SMALL = 200_000
 
 
 class Objective:
@@ -52,6 +59,12 @@ class Objective:
         self._in_core = rotations.level_of == 0
         self._image = np.empty_like(self.matrix)
         self._rotated = np.empty_like(self.matrix)
+        # Small problems are evaluated in one call, with scratch memory kept for it.
+        self._small = rotations.n * rotations.blocks.size <= _SMALL
+        self._no_penalty = np.zeros(rotations.n, self.matrix.dtype)
+        self._work = np.empty(32 * rotations.n if self._small else 0, self.matrix.dtype)
+        largest = int(rotations.sizes.max(initial=1))
+        self._buffer = np.empty(32 * largest, self.matrix.dtype)
         self.evaluations = 0
         self.residual = 0.0  # the squared error at the last evaluation, without the penalty
 
@@ -65,23 +78,40 @@ class Objective:
         The gradient is packed like the blocks: for every level the skew matrix G with
         :math:`F(\dots, \exp(X) O_\ell, \dots) \approx F + \langle X, G_\ell \rangle`.
         """
-        value = self._evaluate(blocks)
+        if self._small and self.smoothness == 0.0:
+            value, lower = self._evaluate_small(blocks)
+        else:
+            value = self._evaluate(blocks)
+            lower = self._lower_triangles(blocks)
+        return value, lower - lower[self._mirror]
+
+    def _lower_triangles(self, blocks: Floats) -> Floats:
+        """Carry the commutator backwards, in parts that may run side by side."""
         r = self.rotations
-        columns = r.elimination_order
-        width = 32 if r.n > 16 else 8
-        parts = min(_PARTS, -(-r.n // width))
-        tiles = -(-r.n // width)
-        bounds = [min(r.n, width * (part * tiles // parts)) for part in range(parts + 1)]
-        bounds[-1] = r.n
+        parts = min(_PARTS, -(-r.n // 32))
+        tiles = -(-r.n // 32)
+        bounds = [min(r.n, 32 * (part * tiles // parts)) for part in range(parts)] + [r.n]
         sums = np.zeros((parts, blocks.size), self.matrix.dtype)
         fixed = (r.offsets, r.groups, r.block_offsets, blocks)
         calls = [
-            (self._rotated, columns, r.level_of, first, last, *fixed, total)
+            (self._rotated, r.elimination_order, r.level_of, first, last, *fixed, total)
             for first, last, total in zip(bounds[:-1], bounds[1:], sums, strict=True)
         ]
-        run_all(GRADIENT_KERNELS[width], calls, worth_it=r.n * blocks.size > 200_000)
-        lower = sums.sum(axis=0)
-        return value, lower - lower[self._mirror]
+        run_all(carry_back, calls, worth_it=not self._small)
+        total: Floats = sums.sum(axis=0)
+        return total
+
+    def _evaluate_small(self, blocks: Floats) -> tuple[float, Floats]:
+        self.evaluations += 1
+        r = self.rotations
+        lower = np.zeros(blocks.size, self.matrix.dtype)
+        loss = small_loss_and_gradient(
+            self.matrix, self._image, self._rotated, r.core, self._in_core, self._no_penalty,
+            r.elimination_order, r.level_of, r.offsets, r.groups, r.block_offsets, blocks,
+            self._work, self._buffer, lower,
+        )  # fmt: skip
+        self.residual = float(loss)
+        return self.residual, lower
 
     def _evaluate(self, blocks: Floats) -> float:
         """Compute the objective and leave the commutator in the work space."""
