@@ -11,6 +11,9 @@ then one skew matrix carried backwards. Its blocks are read off without ever rot
 sides: ``K_l = Y_l V_l^T`` with ``Y_l = W_{>l}^T K`` and ``V_l = W_{>l}^T``, whose columns do not
 interact. So a few columns at a time go through all levels inside the cache, and many such tiles
 run side by side.
+
+Coordinates are numbered in elimination order here (the core first, the wavelet of the first level
+last), and rows and columns of zeros fill the arrays up to a multiple of the tile width.
 """
 
 from __future__ import annotations
@@ -18,191 +21,195 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import inline_jit, jit
-from .transform import apply_block, transform_8, transform_32
+from .simd import four_products, transpose_square
+from .transform import apply_block, apply_levels, load_tile, store_tile
 
-__all__ = ["carry_back", "commutator", "small_loss_and_gradient", "transpose"]
+__all__ = [
+    "add_products",
+    "carry_back",
+    "commutator",
+    "loss_and_gradient",
+    "rotate_columns",
+    "rotate_rows",
+]
+
+
+@inline_jit
+def _scratch(offsets, rows, tile, like):
+    """A tile, and room for the largest group."""
+    largest = 1
+    for level in range(offsets.size - 1):
+        largest = max(largest, offsets[level + 1] - offsets[level])
+    return np.zeros(rows * tile, like.dtype), np.empty(largest * tile, like.dtype)
+
+
+@inline_jit
+def _rotate_columns(x, out, first, last, offsets, groups, block_offsets, blocks, tile):
+    """The columns ``first:last`` of ``W x``, written to the same rows of `out`."""
+    work, buffer = _scratch(offsets, x.shape[0], tile, x)
+    stride = np.uint64(x.shape[0])
+    width = np.uint64(tile)
+    for left in range(first, last, tile):
+        load_tile(x, work, left, tile, tile)
+        apply_levels(work, buffer, offsets, groups, block_offsets, blocks, True, tile)
+        for i in range(0, x.shape[0], 8):
+            for t in range(0, tile, 8):
+                source = np.uint64(i) * width + np.uint64(t)
+                target = np.uint64(left + t) * stride + np.uint64(i)
+                transpose_square(work, source, width, out, target, stride, 8)
+
+
+@inline_jit
+def _rotate_in_place(x, first, last, offsets, groups, block_offsets, blocks, tile):
+    """Replace the columns ``first:last`` of x by those of ``W x``."""
+    work, buffer = _scratch(offsets, x.shape[0], tile, x)
+    for left in range(first, last, tile):
+        load_tile(x, work, left, tile, tile)
+        apply_levels(work, buffer, offsets, groups, block_offsets, blocks, True, tile)
+        store_tile(work, x, left, tile, tile)
+
+
+@inline_jit
+def _wide_columns(columns):
+    """Columns that go in tiles of 32; what is left over (eight or none) is a tile of eight."""
+    return columns - columns % 32
 
 
 @jit
-def transpose(x, out):
-    """``out = x.T``, square by square: both arrays stay in the cache."""
-    n = x.shape[0]
-    for top in range(0, n, 16):
-        for left in range(0, n, 16):
-            for i in range(top, min(top + 16, n)):
-                for j in range(left, min(left + 16, n)):
-                    out[i, j] = x[j, i]
+def rotate_columns(x, out, first, last, offsets, groups, block_offsets, blocks):
+    """``out = (W x)^T``, only the rows ``first:last``."""
+    wide = min(last, _wide_columns(x.shape[0]))
+    _rotate_columns(x, out, first, wide, offsets, groups, block_offsets, blocks, 32)
+    if last > wide:
+        _rotate_columns(x, out, wide, last, offsets, groups, block_offsets, blocks, 8)
 
 
 @jit
-def commutator(c, core, in_core, weights):
+def rotate_rows(x, first, last, offsets, groups, block_offsets, blocks):
+    """``x = W x``, only the columns ``first:last``."""
+    wide = min(last, _wide_columns(x.shape[0]))
+    _rotate_in_place(x, first, wide, offsets, groups, block_offsets, blocks, 32)
+    if last > wide:
+        _rotate_in_place(x, wide, last, offsets, groups, block_offsets, blocks, 8)
+
+
+@jit
+def commutator(c, core, weights):
     """Overwrite the symmetric ``c = W A W^T`` by the commutator; return the loss.
 
-    `weights` is the derivative of the penalty on the diagonal of c (zero without a penalty).
+    The first `core` rows are the core. `weights` is the derivative of the penalty on the diagonal
+    of c (zero without a penalty).
     """
     n = c.shape[0]
-    h = np.empty(n, c.dtype)
-    for i in range(n):
-        h[i] = c[i, i]
-    strip = _core_strip(c, core, h, weights)
+    h = np.diag(c).copy()
+    # The rows of the core first: they need c, which the others then overwrite.
+    strip = np.ascontiguousarray(c[:core, :core]) @ c[:core]
     loss = 0.0
-    for i in range(n):
-        row = c[i]
+    for a in range(core):
+        row = c[a]
         total = 0.0
-        if in_core[i]:
-            for j in range(n):
-                if not in_core[j]:
-                    total += row[j] * row[j]
-        else:
-            own = row[i]
-            row[i] = 0.0
-            for j in range(n):
-                total += row[j] * row[j]
-                row[j] *= 2.0 * (h[j] - own) + (weights[i] - weights[j])
-            row[i] = 0.0
+        for j in range(core, n):
+            total += row[j] * row[j]
+            row[j] = 2.0 * (row[j] * h[j] - strip[a, j]) - row[j] * weights[j]
+        for j in range(core):
+            row[j] = 0.0
         loss += total
-    for a in range(core.size):
-        c[core[a]] = strip[a]
-    for j in range(n):
-        for a in range(core.size):
-            c[j, core[a]] = 0.0 if in_core[j] else -strip[a, j]
+    for i in range(core, n):
+        row = c[i]
+        own = h[i]
+        row[i] = 0.0
+        total = 0.0
+        for j in range(n):
+            total += row[j] * row[j]
+        for j in range(core, n):
+            row[j] *= 2.0 * (h[j] - own) + (weights[i] - weights[j])
+        for a in range(core):
+            row[a] = -c[a, i]
+        loss += total
     return loss
 
 
 @inline_jit
-def _core_strip(c, core, h, weights):
-    """The rows of the commutator that belong to the core (their columns in the core are wrong)."""
-    n = c.shape[0]
-    rows = np.empty((core.size, n), c.dtype)
-    block = np.empty((core.size, core.size), c.dtype)
-    for a in range(core.size):
-        rows[a] = c[core[a]]
-        for b in range(core.size):
-            block[a, b] = c[core[a], core[b]]
-    strip = block @ rows
-    for a in range(core.size):
-        for j in range(n):
-            strip[a, j] = 2.0 * (rows[a, j] * h[j] - strip[a, j]) - rows[a, j] * weights[j]
-    return strip
+def add_products(p, q, groups, first, a, limit, out, row, tile):
+    """Add to ``out[row:]`` the products of row `a` of the group in `p` with the rows in `q`.
+
+    Only the first `limit` rows of the group are taken from `q`.
+    """
+    width = np.uint64(tile)
+    own = np.uint64(groups[first + a]) * width
+    for b in range(0, limit, 4):
+        # At the end some of the four are repeated, and their results not used.
+        last = first + limit - 1
+        places = (
+            np.uint64(groups[first + b]) * width,
+            np.uint64(groups[min(first + b + 1, last)]) * width,
+            np.uint64(groups[min(first + b + 2, last)]) * width,
+            np.uint64(groups[min(first + b + 3, last)]) * width,
+        )
+        p0, p1, p2, p3 = four_products(p, own, q, places, tile)
+        out[row + b] += p0
+        if b + 1 < limit:
+            out[row + b + 1] += p1
+        if b + 2 < limit:
+            out[row + b + 2] += p2
+        if b + 3 < limit:
+            out[row + b + 3] += p3
 
 
 @inline_jit
-def _accumulate_block(y, v, groups, first, size, out, entry, width):
-    """Add the lower triangle of ``y[rows] @ v[rows].T`` to the block at ``out[entry]``."""
-    for a in range(size):
-        ya = np.uint64(groups[first + a]) * width
-        row = entry + a * size
-        # Four products at a time use every value of y four times.
-        for b in range(0, a - 3, 4):
-            v0 = np.uint64(groups[first + b]) * width
-            v1 = np.uint64(groups[first + b + 1]) * width
-            v2 = np.uint64(groups[first + b + 2]) * width
-            v3 = np.uint64(groups[first + b + 3]) * width
-            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-            for j in range(width):
-                value = y[ya + j]
-                s0 += value * v[v0 + j]
-                s1 += value * v[v1 + j]
-                s2 += value * v[v2 + j]
-                s3 += value * v[v3 + j]
-            out[row + b] += s0
-            out[row + b + 1] += s1
-            out[row + b + 2] += s2
-            out[row + b + 3] += s3
-        for b in range(a - a % 4, a):
-            vb = np.uint64(groups[first + b]) * width
-            total = 0.0
-            for j in range(width):
-                total += y[ya + j] * v[vb + j]
-            out[row + b] += total
-
-
-@inline_jit
-def _gradient_tiles(
-    k, columns, level_of, first, last,
-    offsets, groups, block_offsets, blocks, out, tile,
+def _carry_back(
+    k, dropped, first, last, offsets, groups, block_offsets, blocks, out, tile
 ):  # fmt: skip
-    """Carry the columns ``columns[first:last]`` of `k` backwards and add up the blocks in `out`.
+    """Carry the columns ``first:last`` of `k` backwards and add up the blocks in `out`.
 
     A column is the basis vector of a coordinate until the level that drops it, and has nothing in
     common with the groups of later levels: until then only Y is carried.
     """
     n = k.shape[0]
     levels = offsets.size - 1
-    largest = 1
-    for level in range(levels):
-        largest = max(largest, offsets[level + 1] - offsets[level])
-    y = np.empty(n * tile, k.dtype)
+    y, buffer = _scratch(offsets, n, tile, k)
     v = np.empty(n * tile, k.dtype)
-    buffer = np.empty(largest * tile, k.dtype)
-    width = np.uint64(tile)
     for left in range(first, last, tile):
-        count = min(tile, last - left)
+        load_tile(k, y, left, tile, tile)
         v[:] = 0.0
-        y[:] = 0.0
         latest = 0
-        for t in range(count):
-            column = columns[left + t]
-            source = k[column]
-            for i in range(n):
-                y[i * tile + t] = -source[i]  # k is skew: its columns are its rows, negated
-            v[column * tile + t] = 1.0
-            dropped = level_of[column]
-            latest = max(latest, dropped if dropped > 0 else levels)
+        for t in range(min(tile, dropped.size - left)):
+            v[(left + t) * tile + t] = 1.0
+            latest = max(latest, dropped[left + t])
         for level in range(levels - 1, -1, -1):
             start = offsets[level]
             size = offsets[level + 1] - start
             entry = block_offsets[level]
             if level < latest:
-                _accumulate_block(y, v, groups, start, size, out, entry, width)
-                apply_block(v, buffer, groups, start, blocks, entry, size, False, width)
-            apply_block(y, buffer, groups, start, blocks, entry, size, False, width)
+                for a in range(1, size):
+                    add_products(y, v, groups, start, a, a, out, entry + a * size, tile)
+                apply_block(v, buffer, groups, start, blocks, entry, size, False, tile)
+            apply_block(y, buffer, groups, start, blocks, entry, size, False, tile)
 
 
 @jit
-def _carry_back_8(k, columns, level_of, first, last, offsets, groups, block_offsets, blocks, out):
-    _gradient_tiles(
-        k, columns, level_of, first, last, offsets, groups, block_offsets, blocks, out, 8
-    )
+def carry_back(k, dropped, first, last, offsets, groups, block_offsets, blocks, out):
+    """Add the lower triangles of the gradient that the columns ``first:last`` contribute.
+
+    ``dropped[i]`` is the 1-based level that drops coordinate i; the core counts as dropped last.
+    """
+    wide = min(last, _wide_columns(k.shape[0]))
+    _carry_back(k, dropped, first, wide, offsets, groups, block_offsets, blocks, out, 32)
+    if last > wide:
+        _carry_back(k, dropped, wide, last, offsets, groups, block_offsets, blocks, out, 8)
 
 
 @jit
-def carry_back(k, columns, level_of, first, last, offsets, groups, block_offsets, blocks, out):
-    _gradient_tiles(
-        k, columns, level_of, first, last, offsets, groups, block_offsets, blocks, out, 32
-    )
-
-
-@inline_jit
-def _wide_columns(n):
-    """Columns that go in tiles of 32; a short rest goes in tiles of eight."""
-    rest = n % 32
-    return n - rest if rest <= 8 else n
-
-
-@jit
-def _rotate_columns(x, out, offsets, groups, block_offsets, blocks, work, buffer):
-    n = x.shape[0]
-    wide = _wide_columns(n)
-    transform_32(x, out, 0, wide, offsets, groups, block_offsets, blocks, True, work, buffer)
-    transform_8(x, out, wide, n, offsets, groups, block_offsets, blocks, True, work, buffer)
-
-
-@jit
-def small_loss_and_gradient(
-    matrix, image, rotated, core, in_core, weights, columns, level_of,
-    offsets, groups, block_offsets, blocks, work, buffer, out,
+def loss_and_gradient(
+    matrix, rotated, core, weights, dropped, offsets, groups, block_offsets, blocks, out
 ):  # fmt: skip
     """The whole evaluation in one call, for matrices where calls from Python would dominate.
 
     Adds the lower triangles of the gradient to `out` and returns the loss.
     """
     n = matrix.shape[0]
-    wide = _wide_columns(n)
-    _rotate_columns(matrix, image, offsets, groups, block_offsets, blocks, work, buffer)
-    transpose(image, rotated)
-    _rotate_columns(rotated, rotated, offsets, groups, block_offsets, blocks, work, buffer)
-    loss = commutator(rotated, core, in_core, weights)
-    carry_back(rotated, columns, level_of, 0, wide, offsets, groups, block_offsets, blocks, out)
-    _carry_back_8(rotated, columns, level_of, wide, n, offsets, groups, block_offsets, blocks, out)
+    rotate_columns(matrix, rotated, 0, n, offsets, groups, block_offsets, blocks)
+    rotate_rows(rotated, 0, n, offsets, groups, block_offsets, blocks)
+    loss = commutator(rotated, core, weights)
+    carry_back(rotated, dropped, 0, n, offsets, groups, block_offsets, blocks, out)
     return loss

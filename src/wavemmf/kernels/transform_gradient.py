@@ -12,22 +12,17 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import inline_jit, jit
-from .transform import _load_tile, _store_tile, apply_block
+from .gradient import add_products
+from .transform import apply_block, load_tile, store_tile
 
 __all__ = ["PULLBACK_KERNELS", "times_blocks"]
 
 
 @inline_jit
-def _add_products(p, q, groups, first, size, out, entry, width):
+def _add_square(p, q, groups, first, size, out, entry, tile):
     """Add ``p[rows] @ q[rows].T`` to the block at ``out[entry]``."""
     for a in range(size):
-        pa = np.uint64(groups[first + a]) * width
-        for b in range(size):
-            qb = np.uint64(groups[first + b]) * width
-            total = 0.0
-            for j in range(width):
-                total += p[pa + j] * q[qb + j]
-            out[entry + a * size + b] += total
+        add_products(p, q, groups, first, a, size, out, entry + a * size, tile)
 
 
 @inline_jit
@@ -46,23 +41,22 @@ def _pullback(
     p_tile = np.empty(n * tile, p.dtype)
     q_tile = np.empty(n * tile, p.dtype)
     buffer = np.empty(largest * tile, p.dtype)
-    width = np.uint64(tile)
     for left in range(start, stop, tile):
         columns = min(tile, stop - left)
-        _load_tile(p, p_tile, left, columns, tile)
-        _load_tile(q, q_tile, left, columns, tile)
+        load_tile(p, p_tile, left, columns, tile)
+        load_tile(q, q_tile, left, columns, tile)
         for done in range(levels):
             level = done if forward else levels - 1 - done
             first = offsets[level]
             size = offsets[level + 1] - first
             entry = block_offsets[level]
             if not forward:
-                _add_products(p_tile, q_tile, groups, first, size, out, entry, width)
-            apply_block(p_tile, buffer, groups, first, blocks, entry, size, forward, width)
-            apply_block(q_tile, buffer, groups, first, blocks, entry, size, forward, width)
+                _add_square(p_tile, q_tile, groups, first, size, out, entry, tile)
+            apply_block(p_tile, buffer, groups, first, blocks, entry, size, forward, tile)
+            apply_block(q_tile, buffer, groups, first, blocks, entry, size, forward, tile)
             if forward:
-                _add_products(p_tile, q_tile, groups, first, size, out, entry, width)
-        _store_tile(p_tile, p_out, left, columns, tile)
+                _add_square(p_tile, q_tile, groups, first, size, out, entry, tile)
+        store_tile(p_tile, p_out, left, columns, tile)
 
 
 @jit

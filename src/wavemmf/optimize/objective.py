@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..factorization import Rotations
-from ..factorization.transform import transform_blocks
 from ..kernels.gradient import (
     carry_back,
     commutator,
-    small_loss_and_gradient,
-    transpose,
+    loss_and_gradient,
+    rotate_columns,
+    rotate_rows,
 )
 from ..kernels.threads import run_all
 
 __all__ = ["Objective"]
 
 Floats = npt.NDArray[Any]
+Part = tuple[int, int]
 
 # The gradient is summed in this many parts whatever the number of threads, so that the result
 # is the same to the last bit on any machine.
 _PARTS = 8
 # Up to this many multiplications per transform, calls from Python and threads cost more than work.
 _SMALL = 200_000
+_TILE = 32
 
 
 class Objective:
@@ -52,21 +56,26 @@ class Objective:
     def __init__(
         self, matrix: Floats, rotations: Rotations, smoothness: float = 0.0, power: float = 1.0
     ) -> None:
-        self.matrix = np.ascontiguousarray(matrix)
         self.rotations = rotations
         self.smoothness = smoothness
         self.power = power
-        self._in_core = rotations.level_of == 0
-        self._image = np.empty_like(self.matrix)
-        self._rotated = np.empty_like(self.matrix)
-        # Small problems are evaluated in one call, with scratch memory kept for it.
-        self._small = rotations.n * rotations.blocks.size <= _SMALL
-        self._no_penalty = np.zeros(rotations.n, self.matrix.dtype)
-        self._work = np.empty(32 * rotations.n if self._small else 0, self.matrix.dtype)
-        largest = int(rotations.sizes.max(initial=1))
-        self._buffer = np.empty(32 * largest, self.matrix.dtype)
         self.evaluations = 0
         self.residual = 0.0  # the squared error at the last evaluation, without the penalty
+        n, order = rotations.n, rotations.elimination_order
+        size = _padded(n)
+        # In elimination order and filled up with zeros, as the kernels want it.
+        self.matrix = np.zeros((size, size), matrix.dtype)
+        self.matrix[:n, :n] = matrix[order[:, None], order]
+        self._rotated = np.zeros_like(self.matrix)
+        self._no_penalty = np.zeros(size, matrix.dtype)
+        self._dropped = np.where(
+            rotations.level_of[order] > 0, rotations.level_of[order], rotations.num_levels
+        )
+        place = np.empty(n, np.int64)
+        place[order] = np.arange(n)
+        self._levels = (rotations.offsets, place[rotations.groups], rotations.block_offsets)
+        self._small = n * rotations.blocks.size <= _SMALL
+        self._bounds = _part_bounds(size)
 
     def value(self, blocks: Floats) -> float:
         """Return the objective."""
@@ -78,60 +87,72 @@ class Objective:
         The gradient is packed like the blocks: for every level the skew matrix G with
         :math:`F(\dots, \exp(X) O_\ell, \dots) \approx F + \langle X, G_\ell \rangle`.
         """
+        lower = np.zeros(blocks.size, self.matrix.dtype)
         if self._small and self.smoothness == 0.0:
-            value, lower = self._evaluate_small(blocks)
+            value = self._evaluate_small(blocks, lower)
         else:
             value = self._evaluate(blocks)
-            lower = self._lower_triangles(blocks)
-        return value, lower - lower[self._mirror]
+            self._carry_back(blocks, lower)
+        return value, lower - lower[self.rotations.transposed_entries]
 
-    def _lower_triangles(self, blocks: Floats) -> Floats:
-        """Carry the commutator backwards, in parts that may run side by side."""
-        r = self.rotations
-        parts = min(_PARTS, -(-r.n // 32))
-        tiles = -(-r.n // 32)
-        bounds = [min(r.n, 32 * (part * tiles // parts)) for part in range(parts)] + [r.n]
-        sums = np.zeros((parts, blocks.size), self.matrix.dtype)
-        fixed = (r.offsets, r.groups, r.block_offsets, blocks)
-        calls = [
-            (self._rotated, r.elimination_order, r.level_of, first, last, *fixed, total)
-            for first, last, total in zip(bounds[:-1], bounds[1:], sums, strict=True)
-        ]
-        run_all(carry_back, calls, worth_it=not self._small)
-        total: Floats = sums.sum(axis=0)
-        return total
-
-    def _evaluate_small(self, blocks: Floats) -> tuple[float, Floats]:
+    def _evaluate_small(self, blocks: Floats, lower: Floats) -> float:
         self.evaluations += 1
-        r = self.rotations
-        lower = np.zeros(blocks.size, self.matrix.dtype)
-        loss = small_loss_and_gradient(
-            self.matrix, self._image, self._rotated, r.core, self._in_core, self._no_penalty,
-            r.elimination_order, r.level_of, r.offsets, r.groups, r.block_offsets, blocks,
-            self._work, self._buffer, lower,
+        self.residual = float(
+            loss_and_gradient(
+                self.matrix, self._rotated, self._core, self._no_penalty, self._dropped,
+                *self._levels, blocks, lower,
+            )
         )  # fmt: skip
-        self.residual = float(loss)
-        return self.residual, lower
+        return self.residual
 
     def _evaluate(self, blocks: Floats) -> float:
         """Compute the objective and leave the commutator in the work space."""
         self.evaluations += 1
-        transform_blocks(self.rotations, blocks, self.matrix, self._image, forward=True)
-        transpose(self._image, self._rotated)
-        transform_blocks(self.rotations, blocks, self._rotated, self._rotated, forward=True)
+        fixed = (*self._levels, blocks)
+        self._in_parts(rotate_columns, lambda part: (self.matrix, self._rotated, *part, *fixed))
+        self._in_parts(rotate_rows, lambda part: (self._rotated, *part, *fixed))
         penalty, weights = self._penalty(self._rotated.diagonal())
-        core = self.rotations.core
-        self.residual = float(commutator(self._rotated, core, self._in_core, weights))
+        self.residual = float(commutator(self._rotated, self._core, weights))
         return self.residual + penalty
 
+    def _carry_back(self, blocks: Floats, lower: Floats) -> None:
+        """Add the lower triangles of the gradient, in parts that may run side by side."""
+        sums = {part: np.zeros_like(lower) for part in self._bounds}
+        fixed = (*self._levels, blocks)
+        self._in_parts(
+            carry_back, lambda part: (self._rotated, self._dropped, *part, *fixed, sums[part])
+        )
+        for part in self._bounds:
+            lower += sums[part]
+
+    def _in_parts(
+        self, kernel: Any, arguments: Callable[[tuple[int, int]], tuple[Any, ...]]
+    ) -> None:
+        run_all(kernel, [arguments(part) for part in self._bounds], worth_it=not self._small)
+
     def _penalty(self, diagonal: Floats) -> tuple[float, Floats]:
-        weights = np.zeros_like(diagonal)
         if self.smoothness == 0.0:
-            return 0.0, weights
-        energies = np.maximum(diagonal[~self._in_core], 0.0)
-        weights[~self._in_core] = self.smoothness * self.power * energies ** (self.power - 1.0)
+            return 0.0, self._no_penalty
+        weights = np.zeros_like(diagonal)
+        wavelets = slice(self._core, self.rotations.n)
+        energies = np.maximum(diagonal[wavelets], 0.0)
+        weights[wavelets] = self.smoothness * self.power * energies ** (self.power - 1.0)
         return self.smoothness * float(np.sum(energies**self.power)), weights
 
     @property
-    def _mirror(self) -> npt.NDArray[np.int64]:
-        return self.rotations.transposed_entries
+    def _core(self) -> int:
+        return self.rotations.core.size
+
+
+def _padded(n: int) -> int:
+    """Columns rounded up to whole tiles: of 32, and a last one of eight if that is enough."""
+    rest = n % _TILE
+    return n - rest + (0 if rest == 0 else 8 if rest <= 8 else _TILE)
+
+
+def _part_bounds(columns: int) -> list[Part]:
+    """Cut the columns into parts of whole tiles."""
+    tiles = -(-columns // _TILE)
+    parts = min(_PARTS, tiles)
+    bounds = [min(columns, _TILE * (part * tiles // parts)) for part in range(parts + 1)]
+    return list(pairwise(bounds))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from .._progress import Report, silent
 from ..factorization import Rotations
 
-__all__ = ["LevelRecorder", "Task", "levels_per_call"]
+__all__ = ["LevelRecorder", "Selector", "Task", "levels_per_call"]
 
 
 def levels_per_call(n: int) -> int:
@@ -50,6 +50,25 @@ class Task:
     report: Report = silent
     score_noise: float = 0.0
     correlation_noise: float = 0.0
+
+
+@runtime_checkable
+class Selector(Protocol):
+    """Anything that chooses indices, and closed-form rotations for them.
+
+    `matrix` is the symmetric matrix, an ndarray or a csr_array. ``task.seed`` decides all that is
+    random; the same seed gives the same result.
+    """
+
+    name: str
+
+    def select(self, matrix: Any, task: Task) -> Rotations:
+        """Choose once, as well as possible."""
+        ...
+
+    def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
+        """Choose `count` times, differently, for a search that keeps the best."""
+        ...
 
 
 class LevelRecorder:
