@@ -2,12 +2,14 @@
 
 The members are ``header.json`` and one uncompressed ``.npy`` per array, so the file can be read
 by anything that reads zip and NumPy files. Nothing is ever unpickled, sizes are compared with what
-the file really holds before anything is allocated, and zip's checksums catch damage.
+the file really holds before anything is allocated, and zip's checksums catch damage (except in
+large arrays, which are mapped into memory rather than read).
 """
 
 from __future__ import annotations
 
 import json
+import struct
 import zipfile
 from pathlib import Path
 from typing import IO, Any
@@ -22,6 +24,10 @@ __all__ = ["read_archive", "write_archive"]
 
 _HEADER = "header.json"
 _LARGEST_HEADER = 256 * 2**20
+# Arrays of this many bytes and more are mapped into memory, not read: pages come as they are used.
+_MAP_FROM = 64 * 2**20
+# Fixed part of the header that precedes a member in a zip file, and where it tells two lengths.
+_LOCAL_HEADER, _LENGTHS = 30, slice(26, 30)
 
 
 def write_archive(
@@ -120,5 +126,17 @@ def _read_array(archive: zipfile.ZipFile, member: str, file: Path) -> npt.NDArra
         claimed = int(np.prod(shape, dtype=object)) * dtype.itemsize
         if dtype.hasobject or fortran or claimed != info.file_size - stream.tell():
             raise FileFormatError(f"{file} is damaged: {member} has a wrong header")
+        if claimed >= _MAP_FROM:
+            start = _start_of(info, file) + stream.tell()
+            return np.memmap(file, dtype, mode="r", offset=start, shape=shape)
         values = np.frombuffer(stream.read(), dtype=dtype)
     return values.reshape(shape)
+
+
+def _start_of(info: zipfile.ZipInfo, file: Path) -> int:
+    """Where the bytes of an uncompressed member begin in the file."""
+    with file.open("rb") as stream:
+        stream.seek(info.header_offset)
+        header = stream.read(_LOCAL_HEADER)
+    name, extra = struct.unpack("<HH", header[_LENGTHS])
+    return int(info.header_offset) + _LOCAL_HEADER + int(name) + int(extra)

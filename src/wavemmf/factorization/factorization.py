@@ -49,16 +49,18 @@ class Factorization:
         Index sets and rotation blocks of all levels.
     diagonal_of_h : array of shape (n,)
         The diagonal of H.
-    core : array of shape (d, d)
-        The block of H on ``rotations.core``; symmetric.
+    core : array or csr_array of shape (d, d)
+        The block of H on ``rotations.core``; symmetric. Large cores are sparse.
     matrix_norm : float
         Frobenius norm of the factorized matrix.
     residual_norm : float
-        Frobenius norm of the matrix minus its approximation.
+        Frobenius norm of the matrix minus its approximation, or a bound on it.
     history : History
         How it was computed.
     parameters : dict
         The settings it was computed with.
+    error_is_exact : bool
+        Whether `residual_norm` is the error itself; if not, the error is guaranteed to be no larger.
 
     Examples
     --------
@@ -71,11 +73,12 @@ class Factorization:
 
     rotations: Rotations
     diagonal_of_h: Floats
-    core: Floats
+    core: Any
     matrix_norm: float
     residual_norm: float
     history: History = field(default_factory=History)
     parameters: dict[str, Any] = field(default_factory=dict)
+    error_is_exact: bool = True
 
     # Let ``array @ factorization`` call __rmatmul__ instead of iterating over the array.
     __array_ufunc__ = None
@@ -83,14 +86,11 @@ class Factorization:
     def __post_init__(self) -> None:
         size = self.rotations.core.size
         for name, shape in (("diagonal_of_h", (self.n,)), ("core", (size, size))):
-            values = np.array(getattr(self, name), dtype=np.float64)
+            values = _frozen_floats(getattr(self, name), name)
             if values.shape != shape:
                 raise InvalidFactorizationError(
                     f"{name} must have shape {shape} to fit the rotations, got {values.shape}"
                 )
-            if not np.isfinite(values).all():
-                raise InvalidFactorizationError(f"{name} holds NaN or infinite values")
-            values.setflags(write=False)
             object.__setattr__(self, name, values)
         self._check_core()
         for name in ("matrix_norm", "residual_norm"):
@@ -100,13 +100,11 @@ class Factorization:
             object.__setattr__(self, name, value)
 
     def _check_core(self) -> None:
-        largest = max(
-            np.abs(self.core).max(initial=0.0), np.abs(self.diagonal_of_h).max(initial=0.0)
-        )
-        if (np.abs(self.core - self.core.T) > 1e-9 * largest).any():
+        largest = max(_largest(self.core), _largest(self.diagonal_of_h))
+        if _largest(self.core - self.core.T) > 1e-9 * largest:
             raise InvalidFactorizationError("the core block is not symmetric")
         own = self.diagonal_of_h[self.core_indices]
-        if (np.abs(own - self.core.diagonal()) > 1e-9 * largest).any():
+        if _largest(own - self.core.diagonal()) > 1e-9 * largest:
             raise InvalidFactorizationError("the core's diagonal differs from that of H")
 
     @classmethod
@@ -176,18 +174,65 @@ class Factorization:
         return self.diagonal_of_h
 
     def error(self) -> float:
-        """Return the Frobenius norm of the matrix minus its approximation; exact."""
+        """Return the Frobenius norm of the matrix minus its approximation.
+
+        Exact up to rounding if `error_is_exact`, which all but the largest sparse matrices are;
+        otherwise a guaranteed bound. `estimate_error` estimates the error itself.
+        """
         return self.residual_norm
 
     def relative_error(self) -> float:
         """Return the error divided by the norm of the matrix (0 for the zero matrix)."""
         return self.residual_norm / self.matrix_norm if self.matrix_norm else 0.0
 
+    def estimate_error(self, A: Matrix, samples: int = 32, seed: int = 0) -> tuple[float, float]:
+        r"""Estimate the error from products with random signs (Hutchinson's estimator).
+
+        Parameters
+        ----------
+        A : ndarray or sparse array
+            The matrix that was factorized.
+        samples : int
+            Number of random vectors z; the mean of :math:`\|(A - W^T H W) z\|^2` estimates the
+            squared error.
+        seed : int
+            Seed of the random signs.
+
+        Returns
+        -------
+        estimate : float
+            The estimated Frobenius error.
+        standard_error : float
+            Its standard error.
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> a = wm.graphs.normalized_laplacian(wm.graphs.grid(12, 12))
+        >>> f = wm.factorize(a, core=20, k=4)
+        >>> estimate, spread = f.estimate_error(a, samples=64)
+        >>> abs(estimate - f.error()) < 4 * spread
+        True
+        """
+        samples = check_integer("samples", samples, 2)
+        if A.shape != self.shape:
+            raise InvalidInputError(f"A must have shape {self.shape}, got {A.shape}")
+        rng = np.random.default_rng(seed)
+        squares = np.empty(samples)
+        for first in range(0, samples, 8):  # a few at a time: n may be large
+            count = min(8, samples - first)
+            signs = rng.integers(0, 2, (self.n, count)) * 2.0 - 1.0
+            squares[first : first + count] = np.sum((A @ signs - self @ signs) ** 2, axis=0)
+        estimate = float(np.sqrt(squares.mean()))
+        deviation = float(squares.std(ddof=1) / np.sqrt(samples))
+        return estimate, deviation / (2.0 * estimate) if estimate else 0.0
+
     @property
     def stored_numbers(self) -> int:
         """Numbers needed to keep it: rotation blocks, diagonal, and half of the symmetric core."""
         d = self.core_size
-        return self.rotations.blocks.size + (self.n - d) + d * (d + 1) // 2
+        core = int(sp.triu(self.core).nnz) if sp.issparse(self.core) else d * (d + 1) // 2
+        return self.rotations.blocks.size + (self.n - d) + core
 
     @property
     def transform_multiplications(self) -> int:
@@ -198,7 +243,8 @@ class Factorization:
     def multiplications(self) -> int:
         """Multiplications for one product of the approximation with a vector."""
         d = self.core_size
-        return 2 * self.transform_multiplications + (self.n - d) + d * d
+        core = int(self.core.nnz) if sp.issparse(self.core) else d * d
+        return 2 * self.transform_multiplications + (self.n - d) + core
 
     @cached_property
     def basis_nonzeros(self) -> int:
@@ -291,9 +337,10 @@ class Factorization:
         ((6, 6), True)
         """
         where = np.delete(np.arange(self.n), self.core_indices)
-        rows = np.concatenate([where, np.repeat(self.core_indices, self.core_size)])
-        columns = np.concatenate([where, np.tile(self.core_indices, self.core_size)])
-        data = np.concatenate([self.diagonal_of_h[where], self.core.ravel()])
+        core = sp.coo_array(self.core)
+        rows = np.concatenate([where, self.core_indices[core.coords[0]]])
+        columns = np.concatenate([where, self.core_indices[core.coords[1]]])
+        data = np.concatenate([self.diagonal_of_h[where], core.data])
         h = sp.csr_array((data, (rows, columns)), shape=self.shape)
         h.eliminate_zeros()
         return h
@@ -465,6 +512,22 @@ class Factorization:
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
             object.__setattr__(self, name, value)
+
+
+def _frozen_floats(values: Any, name: str) -> Any:
+    """A private copy in float64 that cannot be written to; sparse stays sparse."""
+    sparse = sp.issparse(values)
+    copy = sp.csr_array(values, dtype=np.float64, copy=True) if sparse else np.array(values, float)
+    if not np.isfinite(copy.data if sparse else copy).all():
+        raise InvalidFactorizationError(f"{name} holds NaN or infinite values")
+    for array in (copy.data, copy.indices, copy.indptr) if sparse else (copy,):
+        array.setflags(write=False)
+    return copy
+
+
+def _largest(values: Any) -> float:
+    entries = values.data if sp.issparse(values) else values
+    return float(np.abs(entries).max(initial=0.0))
 
 
 def register_refiner(function: Callable[..., Factorization]) -> None:

@@ -14,49 +14,67 @@ import numpy as np
 from ._jit import jit
 from .candidates import insert_sorted, pair_cost, same_members, wavelets_of
 from .heap import heap_remove, heap_update
-from .local import complete_rotation, local_score
+from .local import complete_rotation, local_score, smallest_cost
 from .sparse_rotation import gather_rows, union_of_rows, write_back
 from .sparse_rows import find_entry
 
 __all__ = ["score_all", "sparse_greedy_levels"]
 
+# Entries below this share of the norm of their row do not look for partners.
+_LITTLE = 0.1
+# Marks pivots that will be scored again at the end of the level.
+_WAITING = -1
+
 
 @jit
 def score_all(
-    columns, values, start, length, energy, drop, pairwise, both,
+    columns, values, start, length, energy, free, drop, pairwise, both,
     groups, sizes, scores, version, stamp, first, last,
 ):  # fmt: skip
-    """Score the pivots from `first` up to `last` of the untouched matrix."""
+    """Score the pivots from `first` up to `last` of the untouched matrix.
+
+    Rows that are not `free` belong to no group; as pivots they come last, at an infinite cost.
+    """
     n = start.size
     workspace = np.zeros(n)
     seen = np.empty(n, np.int64)
     for p in range(first, last):
-        _score_pivot(
-            p, columns, values, start, length, energy, drop, pairwise, both,
-            groups, sizes, scores, version, stamp, workspace, seen,
-        )  # fmt: skip
+        if free[p]:
+            _score_pivot(
+                p, columns, values, start, length, energy, free, drop, pairwise, both,
+                groups, sizes, scores, version, stamp, workspace, seen,
+            )  # fmt: skip
+        else:
+            scores[p] = np.inf
 
 
 @jit
 def sparse_greedy_levels(
     columns, values, start, length, room, used,
-    energy, groups, sizes, scores, version, stamp, heap, place,
-    active, core, drop, pairwise, nearest, tolerance,
+    energy, free, groups, sizes, scores, version, stamp, heap, place,
+    active, core, drop, pairwise, nearest, tolerance, diagonal, lost,
     out_groups, out_sizes, out_wavelets, out_drops, out_blocks, level, max_levels,
 ):  # fmt: skip
-    """Run up to `max_levels` levels; returns the arena, the active size and the level count."""
+    """Run up to `max_levels` levels; returns the arena, the active size and the level count.
+
+    Fewer if no free row is left. `diagonal` receives the diagonal entry of every row as it is
+    dropped. To ``lost[0]`` is added the squared error, to ``lost[1]`` the norms of what was discarded.
+    """
     n = start.size
     both = not nearest
     workspace = np.zeros(n)
     slot = np.full(n, -1, np.int64)
     seen = np.empty(n, np.int64)
     union = np.empty(n, np.int64)
+    touched = np.empty(n, np.int64)
     stop = level + max_levels
     while active > core and level < stop:
         p = heap[0]
+        if not free[p]:
+            break
         if stamp[p] != _stamp_of(groups[p, : sizes[p]], version):
             _score_pivot(
-                p, columns, values, start, length, energy, drop, pairwise, both,
+                p, columns, values, start, length, energy, free, drop, pairwise, both,
                 groups, sizes, scores, version, stamp, workspace, seen,
             )  # fmt: skip
             heap_update(heap, place, scores, p, active)
@@ -89,11 +107,16 @@ def sparse_greedy_levels(
             leaving[positions[q]] = True
             out_wavelets[level, q] = rows[positions[q]]
         level += 1
+        for a in range(size):
+            if leaving[a]:
+                diagonal[rows[a]] = rotated[a, slot[rows[a]]]
+                lost[0] += _dropped_energy(rotated, a, leaving, width)
 
-        columns, values, used, _ = write_back(
+        columns, values, used, discarded = write_back(
             columns, values, start, length, room, used,
             energy, rows, leaving, rotated, union, width, slot, tolerance,
         )  # fmt: skip
+        lost[1] += np.sqrt(discarded)
         for q in range(width):
             slot[union[q]] = -1
         for row in rows:
@@ -104,39 +127,59 @@ def sparse_greedy_levels(
             heap_remove(heap, place, scores, row, active)
             active -= 1
         _rescore_around(
-            columns, values, start, length, energy, drop, pairwise, both,
+            columns, values, start, length, energy, free, drop, pairwise, both,
             groups, sizes, scores, version, stamp, heap, place, active,
-            rows, leaving, workspace, seen,
+            rows, leaving, workspace, seen, touched,
         )  # fmt: skip
     return columns, values, used, active, level
 
 
 @jit
+def _dropped_energy(rotated, a, leaving, width):
+    """The squared error of dropping row `a`; the group's columns come first in `rotated`."""
+    total = 0.0
+    for q in range(width):
+        squared = rotated[a, q] * rotated[a, q]
+        if q >= leaving.size or not leaving[q]:
+            total += 2.0 * squared
+        elif q != a:
+            total += squared
+    return total
+
+
+@jit
 def _rescore_around(
-    columns, values, start, length, energy, drop, pairwise, both,
+    columns, values, start, length, energy, free, drop, pairwise, both,
     groups, sizes, scores, version, stamp, heap, place, active,
-    rows, leaving, workspace, seen,
+    rows, leaving, workspace, seen, touched,
 ):  # fmt: skip
     """Score the surviving rows again, and the pivots nearby whose group was touched."""
-    touched = np.empty(0, np.int64)
+    waiting = 0
+    for a in range(rows.size):
+        stamp[rows[a]] = _WAITING
     for a in range(rows.size):
         if leaving[a]:
             continue
         count = _score_pivot(
-            rows[a], columns, values, start, length, energy, drop, pairwise, both,
+            rows[a], columns, values, start, length, energy, free, drop, pairwise, both,
             groups, sizes, scores, version, stamp, workspace, seen,
         )  # fmt: skip
         heap_update(heap, place, scores, rows[a], active)
-        touched = np.concatenate((touched, seen[:count].copy()))
-    touched = np.unique(touched)
-    for other in touched:
-        group = groups[other, : sizes[other]]
-        if place[other] >= 0 and stamp[other] != _stamp_of(group, version):
-            _score_pivot(
-                other, columns, values, start, length, energy, drop, pairwise, both,
-                groups, sizes, scores, version, stamp, workspace, seen,
-            )  # fmt: skip
-            heap_update(heap, place, scores, other, active)
+        for q in range(count):
+            other = seen[q]
+            if place[other] < 0 or not free[other] or stamp[other] == _WAITING:
+                continue
+            if stamp[other] != _stamp_of(groups[other, : sizes[other]], version):
+                stamp[other] = _WAITING
+                touched[waiting] = other
+                waiting += 1
+    for q in range(waiting):
+        other = touched[q]
+        _score_pivot(
+            other, columns, values, start, length, energy, free, drop, pairwise, both,
+            groups, sizes, scores, version, stamp, workspace, seen,
+        )  # fmt: skip
+        heap_update(heap, place, scores, other, active)
 
 
 @jit
@@ -150,15 +193,15 @@ def _stamp_of(group, version):
 
 @jit
 def _score_pivot(
-    p, columns, values, start, length, energy, drop, pairwise, both,
+    p, columns, values, start, length, energy, free, drop, pairwise, both,
     groups, sizes, scores, version, stamp, workspace, seen,
 ):  # fmt: skip
     """Find the best group of pivot `p`, and its score; `seen` lists the rows it correlates with."""
     k = groups.shape[1]
-    count = _gram_row(p, columns, values, start, length, workspace, seen)
+    count = _gram_row(p, columns, values, start, length, energy, workspace, seen)
     if pairwise:
         scores[p], sizes[p], groups[p, 1] = _best_partner(
-            p, columns, values, start, length, energy, workspace, seen, count
+            p, columns, values, start, length, energy, free, workspace, seen, count
         )
         groups[p, 0] = p
         for q in range(count):
@@ -166,7 +209,7 @@ def _score_pivot(
     else:
         relative = np.empty(k, np.int64)
         absolute = np.empty(k, np.int64)
-        size = _most_correlated(p, energy, k, relative, absolute, workspace, seen, count)
+        size = _most_correlated(p, energy, free, k, relative, absolute, workspace, seen, count)
         for q in range(count):
             workspace[seen[q]] = 0.0
         scores[p] = np.inf
@@ -176,7 +219,10 @@ def _score_pivot(
                 break
             gram, block = _local_matrices(columns, values, start, length, rows, workspace)
             wavelets = wavelets_of(size, drop)
-            score, _, _ = local_score(gram, block, wavelets)
+            if wavelets == 1:
+                score = smallest_cost(gram, block)
+            else:
+                score, _, _ = local_score(gram, block, wavelets)
             if score / wavelets < scores[p]:
                 scores[p] = score / wavelets
                 sizes[p] = size
@@ -186,12 +232,19 @@ def _score_pivot(
 
 
 @jit
-def _gram_row(p, columns, values, start, length, workspace, seen):
-    """Add up the rows of the neighbours of `p` in `workspace`; `seen` lists what was written."""
+def _gram_row(p, columns, values, start, length, energy, workspace, seen):
+    """Add up the rows of the neighbours of `p` in `workspace`; `seen` lists what was written.
+
+    Neighbours with little weight are left out. The sum only ranks partners, and ranks them no worse for it
+    (scores come from exact Gram blocks); rows have many small entries.
+    """
+    least = _LITTLE * _LITTLE * energy[p]
     count = 0
     for q in range(start[p], start[p] + length[p]):
         c = columns[q]
         weight = values[q]
+        if weight * weight < least:
+            continue
         for z in range(start[c], start[c] + length[c]):
             j = columns[z]
             if workspace[j] == 0.0:
@@ -204,7 +257,7 @@ def _gram_row(p, columns, values, start, length, workspace, seen):
 
 
 @jit
-def _most_correlated(p, energy, k, relative, absolute, workspace, seen, count):
+def _most_correlated(p, energy, free, k, relative, absolute, workspace, seen, count):
     """Pivot `p` and its k-1 best partners by ``g_pj^2 / g_jj`` and by ``g_pj^2``."""
     best_relative = np.zeros(k)
     best_absolute = np.zeros(k)
@@ -214,7 +267,7 @@ def _most_correlated(p, energy, k, relative, absolute, workspace, seen, count):
     for q in range(count):
         j = seen[q]
         squared = workspace[j] * workspace[j]
-        if j == p or squared == 0.0 or energy[j] <= 0.0:
+        if j == p or squared == 0.0 or energy[j] <= 0.0 or not free[j]:
             continue
         if size < k:
             size += 1
@@ -229,14 +282,14 @@ def _most_correlated(p, energy, k, relative, absolute, workspace, seen, count):
 
 
 @jit
-def _best_partner(p, columns, values, start, length, energy, workspace, seen, count):
+def _best_partner(p, columns, values, start, length, energy, free, workspace, seen, count):
     """The cheapest pair with `p`: its score, the group size, and the partner."""
     own = _entry(columns, values, start, length, p, p)
     best = np.inf
     partner = -1
     for q in range(count):
         j = seen[q]
-        if j != p:
+        if j != p and free[j]:
             cost = pair_cost(
                 energy[p], workspace[j], energy[j], own,
                 _entry(columns, values, start, length, p, j),

@@ -12,7 +12,7 @@ import numpy as np
 
 from ._jit import jit
 
-__all__ = ["complete_rotation", "local_score", "nearest_survivors"]
+__all__ = ["complete_rotation", "local_score", "nearest_survivors", "smallest_cost"]
 
 
 @jit
@@ -43,6 +43,23 @@ def local_score(gram, block, drop):
         free[pick] = False
         score += best
     return max(score, 0.0), vectors, chosen
+
+
+@jit
+def smallest_cost(gram, block):
+    """What `local_score` returns first for a single wavelet, without the library calls."""
+    size = gram.shape[0]
+    values, vectors = np.linalg.eigh(gram)
+    best = np.inf
+    for e in range(size):
+        diagonal = 0.0
+        for a in range(size):
+            total = 0.0
+            for b in range(size):
+                total += block[a, b] * vectors[b, e]
+            diagonal += vectors[a, e] * total
+        best = min(best, values[e] - diagonal * diagonal)
+    return max(best, 0.0)
 
 
 @jit

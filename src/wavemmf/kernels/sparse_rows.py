@@ -11,7 +11,7 @@ import numpy as np
 
 from ._jit import jit
 
-__all__ = ["ensure_room", "find_entry", "remove_entry", "rows_from_csr", "set_entry"]
+__all__ = ["ensure_room", "find_entry", "remove_entry", "rows_from_csr", "rows_to_csr", "set_entry"]
 
 
 @jit
@@ -34,6 +34,24 @@ def rows_from_csr(indptr, indices, data):
             columns[start[r] + q] = indices[indptr[r] + q]
             values[start[r] + q] = data[indptr[r] + q]
     return columns, values, start, length, room, used
+
+
+@jit
+def rows_to_csr(columns, values, start, length, kept):
+    """Data, indices and row pointers of the rows `kept` (ascending), on the same columns."""
+    place = np.full(start.size, -1, np.int32)
+    indptr = np.zeros(kept.size + 1, np.int64)
+    for r in range(kept.size):
+        place[kept[r]] = r
+        indptr[r + 1] = indptr[r] + length[kept[r]]
+    indices = np.empty(indptr[-1], np.int32)
+    data = np.empty(indptr[-1])
+    for r in range(kept.size):
+        first = start[kept[r]]
+        for q in range(length[kept[r]]):
+            indices[indptr[r] + q] = place[columns[first + q]]
+            data[indptr[r] + q] = values[first + q]
+    return data, indices, indptr
 
 
 @jit

@@ -12,11 +12,9 @@ from .._progress import silent
 from ..factorization import Factorization, Rotations
 from ..factorization.norms import power_of_two_scale
 from ..kernels.greedy_dense import Choice, greedy_levels
-from ..kernels.greedy_sparse import score_all, sparse_greedy_levels
-from ..kernels.heap import heap_build
 from ..kernels.interrupts import deferred_interrupts
-from ..kernels.sparse_rows import rows_from_csr
 from ..validation import Matrix, check_memory
+from .part import Method, Part, reduce_part
 from .plan import LevelRecorder, Task, levels_per_call
 
 __all__ = ["PAIRS", "SURVIVORS", "greedy"]
@@ -150,32 +148,6 @@ def _run_dense(matrix: Any, task: Task, exhaustive: bool, nearest: bool) -> Rota
 
 
 def _run_sparse(matrix: Any, task: Task, exhaustive: bool, nearest: bool) -> Rotations:
-    n = matrix.shape[0]
-    pairwise = exhaustive and task.k == 2
-    arena = rows_from_csr(matrix.indptr, matrix.indices, matrix.data)
-    columns, values, start, length, room, used = arena
-    energy = np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel()
-    groups = np.zeros((n, task.k), np.int64)
-    sizes, scores = np.zeros(n, np.int64), np.zeros(n)
-    version, stamp = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    pivots = (groups, sizes, scores, version, stamp)
-    for first in range(0, n, levels_per_call(n)):
-        last = min(n, first + levels_per_call(n))
-        score_all(
-            columns, values, start, length, energy, task.drop, pairwise, not nearest,
-            *pivots, first, last,
-        )  # fmt: skip
-        task.report(0, n - task.core, "scoring rows")
-    heap, place = heap_build(scores)
-    recorder = LevelRecorder(n, task)
-    active, level = n, 0
-    while active > task.core:
-        with deferred_interrupts():
-            columns, values, used, active, level = sparse_greedy_levels(
-                columns, values, start, length, room, used,
-                energy, *pivots, heap, place,
-                active, task.core, task.drop, pairwise, nearest, _FILL_TOLERANCE,
-                *recorder.arrays, level, levels_per_call(n),
-            )  # fmt: skip
-        task.report(n - active, n - task.core, "")
-    return recorder.rotations(level)
+    part = Part(matrix, np.ones(matrix.shape[0], np.bool_))
+    method = Method(task.k, task.drop, exhaustive and task.k == 2, nearest, _FILL_TOLERANCE)
+    return reduce_part(part, task.core, method, task.report).rotations
