@@ -14,6 +14,9 @@ from ._jit import jit
 
 __all__ = ["complete_rotation", "local_score", "nearest_survivors", "smallest_cost"]
 
+# More than enough: Jacobi's method converges quadratically.
+_SWEEPS = 12
+
 
 @jit
 def local_score(gram, block, drop):
@@ -47,19 +50,63 @@ def local_score(gram, block, drop):
 
 @jit
 def smallest_cost(gram, block):
-    """What `local_score` returns first for a single wavelet, without the library calls."""
+    """What `local_score` returns first for a single wavelet, several times faster.
+
+    Jacobi rotations in place of a library call, whose overhead is most of its time at this size.
+    """
     size = gram.shape[0]
-    values, vectors = np.linalg.eigh(gram)
+    work = gram.copy()
+    rows = np.eye(size)
+    trace = 0.0
+    for a in range(size):
+        trace += gram[a, a]
+    for _ in range(_SWEEPS):
+        if not _jacobi_sweep(work, rows, 1e-14 * trace):
+            break
     best = np.inf
     for e in range(size):
         diagonal = 0.0
         for a in range(size):
             total = 0.0
             for b in range(size):
-                total += block[a, b] * vectors[b, e]
-            diagonal += vectors[a, e] * total
-        best = min(best, values[e] - diagonal * diagonal)
+                total += block[a, b] * rows[e, b]
+            diagonal += rows[e, a] * total
+        best = min(best, work[e, e] - diagonal * diagonal)
     return max(best, 0.0)
+
+
+@jit
+def _jacobi_sweep(work, rows, negligible):
+    """Rotate away every entry above the diagonal once; whether there was one to rotate away."""
+    size = work.shape[0]
+    found = False
+    for p in range(size - 1):
+        for q in range(p + 1, size):
+            off = work[p, q]
+            if abs(off) <= negligible:
+                continue
+            found = True
+            half = 0.5 * (work[q, q] - work[p, p])
+            root = np.sqrt(half * half + off * off)
+            t = off / (half + root) if half >= 0.0 else off / (half - root)
+            c = 1.0 / np.sqrt(t * t + 1.0)
+            s = t * c
+            work[p, p] -= t * off
+            work[q, q] += t * off
+            work[p, q] = 0.0
+            for a in range(size):
+                if a != p and a != q:
+                    # Only the upper triangle is kept.
+                    pa, pb = (a, p) if a < p else (p, a)
+                    qa, qb = (a, q) if a < q else (q, a)
+                    x, y = work[pa, pb], work[qa, qb]
+                    work[pa, pb] = c * x - s * y
+                    work[qa, qb] = s * x + c * y
+            for a in range(size):
+                x, y = rows[p, a], rows[q, a]
+                rows[p, a] = c * x - s * y
+                rows[q, a] = s * x + c * y
+    return found
 
 
 @jit
