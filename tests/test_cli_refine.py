@@ -142,7 +142,7 @@ class TestFactorize:
             ([*LEARN, "--smoothness", "nan"], ["smoothness must be"]),
             ([*LEARN, "--restarts", -1], ["restarts must be"]),
             ([*LEARN, "--restarts", 2, "--finalists", 0], ["finalists must be"]),
-            ([*LEARN, "--restarts", 2, "--select", "random"], ["select='greedy'"]),
+            ([*LEARN, "--restarts", 2, "--select", "regular"], ["select='regular'"]),
             (["--steps", 5], ["--steps is for an optimisation", "--optimize"]),
             (["--smoothness", 1], ["--smoothness is for an optimisation"]),
             ([*LEARN, "--finalists", 5], ["--finalists is for --restarts"]),

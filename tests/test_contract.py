@@ -19,6 +19,7 @@ SELECTORS = {
     "random": {"select": "random"},
     "neighbors": {"select": "neighbors"},
     "regular": {"select": "regular"},
+    "evolution": {"select": "evolution", "restarts": 12},
 }
 SIZES = [(2, 1), (3, 1), (3, 2), (4, 1), (5, 3), (8, 1), (8, 7)]
 

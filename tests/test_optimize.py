@@ -306,7 +306,7 @@ def test_refine_bad_arguments() -> None:
         ({"optimize": "lbfgs", "smoothness": np.nan}, "smoothness"),
         ({"optimize": "lbfgs", "options": {"speed": 1}}, "options.*speed"),
         ({"restarts": -1}, "restarts"),
-        ({"restarts": 3, "select": "random"}, "restarts"),
+        ({"restarts": 3, "select": "regular"}, "restarts"),
         ({"restarts": 3, "optimize": "lbfgs", "checkpoint": "x"}, "checkpoint.*restarts"),
         ({"finalists": 0}, "finalists"),
     ],

@@ -23,7 +23,8 @@ def laplacian(graph: object) -> sp.csr_array:
 def random_sparse(n: int, per_row: int, seed: int) -> sp.csr_array:
     rng = np.random.default_rng(seed)
     rows = np.repeat(np.arange(n), per_row)
-    upper = sp.coo_array((rng.normal(size=rows.size), (rows, rng.integers(0, n, rows.size))), (n, n))
+    columns = rng.integers(0, n, rows.size)
+    upper = sp.coo_array((rng.normal(size=rows.size), (rows, columns)), (n, n))
     matrix = sp.csr_array(upper + upper.T)
     matrix.sort_indices()
     return matrix
@@ -154,3 +155,13 @@ def test_partition_is_balanced(installed: bool, monkeypatch: pytest.MonkeyPatch)
     coo = sp.coo_array(graph.adjacency)
     cut = np.mean(parts[coo.coords[0]] != parts[coo.coords[1]])
     assert cut < 0.3
+
+
+def test_factorize_takes_stages_for_large_sparse_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(wm.factorize.__globals__, "_STAGES_FROM", 300)
+    matrix = 3e200 * laplacian(wm.graphs.grid(34, 34))
+    f = wm.factorize(matrix, core=115, k=4)
+    assert f.history.details["stages"][0]["rows"] == 34 * 34
+    difference = (f.to_dense() - matrix.toarray()) / 1e200
+    assert np.linalg.norm(difference) <= f.error() / 1e200 * (1 + 1e-9)
+    assert f.relative_error() < 0.3

@@ -20,26 +20,35 @@ from .optimize import optimize as optimize_rotations
 from .restarts import search
 from .select import (
     PAIRS,
+    SELECTORS,
     SURVIVORS,
+    Evolution,
+    Explicit,
+    Greedy,
+    Neighbors,
+    Random,
+    Regular,
+    Selector,
     Task,
     as_index_sets,
-    explicit,
-    greedy,
-    neighbors,
-    random,
-    regular,
+    as_selector,
+    check_chosen,
 )
+from .staged import factorize_in_stages
 from .validation import check_choice, check_integer, check_memory, check_mmf_parameters
 
-__all__ = ["factorize"]
+__all__ = ["ENGINES", "SELECTORS", "factorize"]
 
 ENGINES = ("auto", "dense", "sparse")
-SELECTORS = ("greedy", "random", "neighbors", "regular")
 
 # From here on sparse matrices are factorized as sparse rows: as accurate, and much faster.
 _SPARSE_FROM = 1024
 # ... as long as a row has few entries; dense rows are better served by dense storage.
 _SPARSE_ROW_LENGTH = 64
+# Larger sparse matrices are factorized in stages, in parallel, with a bound on the error.
+_STAGES_FROM = 20_000
+# These selectors work on dense storage whatever they are given.
+_DENSE = (Random, Neighbors, Regular, Explicit, Evolution)
 
 
 def factorize(
@@ -85,10 +94,13 @@ def factorize(
         Coordinates per rotation, at least 2. Fewer are used where fewer are left.
     drop : int
         Wavelets per level, 1 <= drop < k.
-    select : {"greedy", "random", "neighbors", "regular"} or pair (I, T)
+    select : {"greedy", "random", "neighbors", "regular", "evolution"}, selector or pair (I, T)
         How the coordinates of each level are chosen: best first; at random; around a random row;
-        in the order of the rows, for tensor-like matrices. A pair gives them explicitly, per
-        level the rotated coordinates and those dropped.
+        in the order of the rows, for tensor-like matrices; by evolutionary search from greedy
+        runs. A selector is an object that chooses them: a trained policy, a
+        `wavemmf.select.Evolution` with settings of its own, or anything else that has what
+        `wavemmf.select.Selector` asks for. A pair gives them explicitly, per level the rotated
+        coordinates and those dropped.
     optimize : {None, "lbfgs", "cayley", "sgd", "adam"}
         How all rotations are optimised together once the indices are chosen: L-BFGS on the
         manifold (the one to use), the paper's curvilinear descent, or fixed-step methods for
@@ -96,9 +108,11 @@ def factorize(
     steps : int
         Largest number of optimisation steps.
     restarts : int
-        Run the greedy selector this many times with noise and optimise the best `finalists`.
+        How many index sequences are tried: randomised greedy runs, samples of another selector,
+        or sequences bred by evolution (there 0 stands for 400). The best `finalists` are
+        optimised, and the spread of all is told in ``history.details``.
     finalists : int
-        How many of the restarts are optimised.
+        How many of them are optimised.
     tolerance : float
         Stop when ten steps together gain less than this, relative to the squared error.
     smoothness, power : float
@@ -158,9 +172,9 @@ def factorize(
     seed = check_integer("seed", seed, 0)
     restarts = check_integer("restarts", restarts, 0)
     finalists = check_integer("finalists", finalists, 1)
-    given = None if isinstance(select, str) else select
-    if given is None:
-        check_choice("select", select, SELECTORS)
+    selector = as_selector(select, pairs, survivors)
+    if isinstance(selector, Evolution):
+        restarts = restarts or selector.budget
     settings = None
     if optimize is not None:
         settings = Settings(
@@ -169,58 +183,60 @@ def factorize(
             report=report,
         )  # fmt: skip
     if restarts and checkpoint is not None:
-        raise InvalidInputError("checkpoint does not combine with restarts: leave one of them out")
-    if restarts and select != "greedy":
-        raise InvalidInputError(f"restarts={restarts} is for select='greedy', got {select!r}")
+        raise InvalidInputError(
+            "checkpoint does not combine with restarts or evolution: leave it out, and refine() "
+            "the result with a checkpoint"
+        )
     symmetric = as_matrix(A, matrix=matrix, symmetrize=symmetrize)
     n = symmetric.shape[0]
-    if given is not None:
-        core = _core_of_explicit(given, n, core)
+    if isinstance(selector, Explicit):
+        core = _core_of_explicit(selector.indices, n, core)
     elif core is None:
         core = min(n, max(8, n // 10))
     core, k, drop = check_mmf_parameters(n, core, k, drop)
-    symmetric = _prepare(symmetric, engine, greedily=given is None and select == "greedy")
-    dense = _dense_for_optimisation(symmetric) if settings or restarts else symmetric
+    symmetric = _prepare(symmetric, engine, selector)
+    if settings is not None:
+        check_memory(6 * 8 * n * n, f"optimising rotations of {n} rows")
 
     task = Task(core, k, drop, seed, report)
-    name = select if given is None else "explicit"
-    start = time.perf_counter()
-    if restarts:
-        rotations, history = search(dense, task, pairs, restarts, finalists, settings)
-    else:
-        choose: dict[str, Callable[[], Rotations]] = {
-            "greedy": lambda: greedy(symmetric, task, pairs, survivors),
-            "random": lambda: random(symmetric, task),
-            "neighbors": lambda: neighbors(symmetric, task),
-            "regular": lambda: regular(symmetric, task),
-            "explicit": lambda: explicit(symmetric, task, given),
-        }
-        rotations, history = choose[name](), None
-        if settings is not None:
-            rotations, history = optimize_rotations(dense, rotations, settings)
     parameters = {
         "core": core,
         "k": k,
         "drop": drop,
-        "select": name,
+        "select": selector.name,
         "optimize": optimize,
         "restarts": restarts,
         "seed": seed,
         "engine": "sparse" if sp.issparse(symmetric) else "dense",
     }
+    large = sp.issparse(symmetric) and n > _STAGES_FROM and not restarts and settings is None
+    if large and isinstance(selector, Greedy):
+        return factorize_in_stages(symmetric, selector, task, parameters)
+    start = time.perf_counter()
+    history: History | None
+    if restarts:
+        rotations, history = search(symmetric, selector, task, restarts, finalists, settings)
+    else:
+        rotations, history = _choose_once(symmetric, selector, task, settings)
     result = Factorization.from_rotations(symmetric, rotations, history, parameters)
     if history is None:
         elapsed = time.perf_counter() - start
         reached = f"the core size {core} was reached"
-        result = replace(result, history=History(name, (result.error(),), (elapsed,), reached))
+        history = History(selector.name, (result.error(),), (elapsed,), reached)
+        result = replace(result, history=history)
     return result
 
 
-def _dense_for_optimisation(symmetric: Any) -> Any:
-    """Return dense storage: the global objective couples all rows."""
-    n = symmetric.shape[0]
-    check_memory(6 * 8 * n * n, f"optimising rotations of {n} rows")
-    return symmetric.toarray() if sp.issparse(symmetric) else symmetric
+def _choose_once(
+    symmetric: Any, selector: Selector, task: Task, settings: Settings | None
+) -> tuple[Rotations, History | None]:
+    chosen = selector.select(symmetric, task)
+    rotations = check_chosen(selector, chosen, symmetric.shape[0], task)
+    if settings is None:
+        return rotations, None
+    # The global objective couples all rows.
+    dense = symmetric.toarray() if sp.issparse(symmetric) else symmetric
+    return optimize_rotations(dense, rotations, settings)
 
 
 def _core_of_explicit(indices: Any, n: int, core: int | None) -> int:
@@ -233,13 +249,14 @@ def _core_of_explicit(indices: Any, n: int, core: int | None) -> int:
     return remaining
 
 
-def _prepare(symmetric: Any, engine: str, greedily: bool) -> Any:
+def _prepare(symmetric: Any, engine: str, selector: Selector) -> Any:
     """Put the matrix into the storage that the engine works on."""
     n = symmetric.shape[0]
     sparse = sp.issparse(symmetric)
     if engine == "auto":
         short_rows = sparse and symmetric.nnz <= _SPARSE_ROW_LENGTH * n
-        engine = "sparse" if greedily and n > _SPARSE_FROM and short_rows else "dense"
+        able = not isinstance(selector, _DENSE)
+        engine = "sparse" if able and n > _SPARSE_FROM and short_rows else "dense"
     if engine == "sparse":
         return symmetric if sparse else sp.csr_array(symmetric)
     check_memory(32 * n * n, f"the dense engine on {n} rows")

@@ -1,25 +1,25 @@
-"""Search for good indices: many randomised greedy runs, the best few optimised."""
+"""Search for good indices: a selector chooses many times, the best few are optimised."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ._progress import silent
+from .errors import InvalidInputError
 from .factorization import Factorization, History, Rotations
 from .kernels.threads import num_threads, run_all
 from .optimize import Settings, optimize
-from .select import Task, greedy
+from .select import Selector, Task, check_chosen
+from .select.parallel import in_parallel
 
 __all__ = ["Candidate", "search"]
-
-# Combinations of noise the runs go through; the first is the plain greedy.
-_SCORE_NOISE = (0.0, 0.2, 0.5, 1.0)
-_CORRELATION_NOISE = (0.0, 0.05, 0.15, 0.3)
-_SURVIVORS = ("eigenvectors", "nearest")
 
 
 @dataclass(frozen=True)
@@ -29,51 +29,87 @@ class Candidate:
     rotations: Rotations
     error: float
 
+    @cached_property
+    def indices(self) -> bytes:
+        """What tells its index sets from others."""
+        return self.rotations.groups.tobytes() + self.rotations.wavelets.tobytes()
+
+    @cached_property
+    def groups(self) -> frozenset[frozenset[int]]:
+        """The groups of all levels, in no order."""
+        levels = range(1, self.rotations.num_levels + 1)
+        return frozenset(frozenset(self.rotations.group(level).tolist()) for level in levels)
+
+    def relatedness(self, other: Candidate) -> float:
+        """Return the share of their groups that both have."""
+        return len(self.groups & other.groups) / max(1, len(self.groups | other.groups))
+
 
 def search(
-    matrix: Any, task: Task, pairs: str, restarts: int, finalists: int, settings: Settings | None
+    matrix: Any,
+    selector: Selector,
+    task: Task,
+    restarts: int,
+    finalists: int,
+    settings: Settings | None,
 ) -> tuple[Rotations, History]:
-    """Run the greedy selector `restarts` times with noise, and optimise the best.
+    """Let the selector choose `restarts` times, and optimise the best.
 
     Parameters
     ----------
-    matrix : ndarray
-        The symmetric matrix, dense.
+    matrix : ndarray or csr_array
+        The symmetric matrix.
+    selector : Selector
+        Where the candidates come from.
     task : Task
         Sizes, seed and progress.
-    pairs : str
-        For k = 2, how partners are found.
     restarts : int
-        Number of randomised runs.
+        Number of candidates.
     finalists : int
         How many of them, by closed-form error, are optimised.
     settings : Settings, optional
-        How they are optimised; without it the best run is returned as it is.
+        How they are optimised; without it the best candidate is returned as it is.
 
     Returns
     -------
     rotations : Rotations
         The best found.
     history : History
-        That of the winner; ``details`` tells the spread of all runs.
+        That of the winner; ``details`` tells the spread of all candidates.
     """
-    candidates = _randomised_runs(matrix, task, pairs, restarts)
-    candidates.sort(key=lambda candidate: candidate.error)
+    candidates = _ranked(matrix, selector, task, restarts)
     spread = {
         "restarts": restarts,
         "closed_form_errors": _summary([candidate.error for candidate in candidates]),
     }
     if settings is None:
         best = candidates[0]
-        return best.rotations, History("greedy", (best.error,), (0.0,), "all runs done", spread)
-    results, interrupted = _optimise_finalists(
-        matrix, _distinct(candidates)[:finalists], task, settings
-    )
+        reached = "all runs done"
+        return best.rotations, History(selector.name, (best.error,), (0.0,), reached, spread)
+    dense = matrix.toarray() if sp.issparse(matrix) else matrix
+    chosen = _different(candidates, finalists, getattr(selector, "relatedness", 1.0))
+    results, interrupted = _optimise_finalists(dense, chosen, task, settings)
     rotations, history = min(results, key=lambda result: float(result[1].details["objective"]))
     errors = sorted(history.errors[-1] for _, history in results)
     details = {**history.details, **spread, "optimized_errors": errors}
     stopped = "interrupted" if interrupted else history.stopped
     return rotations, replace(history, details=details, stopped=stopped)
+
+
+def _ranked(matrix: Any, selector: Selector, task: Task, count: int) -> list[Candidate]:
+    """Return `count` choices of the selector with their exact errors, best first."""
+    samples: Sequence[Any] = selector.sample(matrix, task, count)
+    if len(samples) != count:
+        raise InvalidInputError(
+            f"the selector {selector.name!r} was asked for {count} samples and gave {len(samples)}"
+        )
+
+    def judge(sample: Any) -> Candidate:
+        rotations = check_chosen(selector, sample, matrix.shape[0], task)
+        return Candidate(rotations, Factorization.from_rotations(matrix, rotations).error())
+
+    candidates = in_parallel(judge, samples, silent, "")
+    return sorted(candidates, key=lambda candidate: candidate.error)
 
 
 def _optimise_finalists(
@@ -104,50 +140,28 @@ def _optimise_finalists(
     return results, False
 
 
-def _randomised_runs(matrix: Any, task: Task, pairs: str, restarts: int) -> list[Candidate]:
-    def run(index: int) -> Candidate:
-        noisy = replace(
-            task,
-            seed=task.seed * 1_000_003 + index,
-            report=silent,
-            score_noise=_SCORE_NOISE[index // 2 % 4],
-            correlation_noise=_CORRELATION_NOISE[index // 8 % 4],
-        )
-        rotations = greedy(matrix, noisy, pairs, _SURVIVORS[index % 2])
-        return Candidate(rotations, Factorization.from_rotations(matrix, rotations).error())
-
-    calls = [(index,) for index in range(restarts)]
-    runs: list[Candidate] = _with_progress(run, calls, task, "greedy runs")
-    return runs
-
-
-def _with_progress(function: Any, calls: list[tuple[Any, ...]], task: Task, note: str) -> list[Any]:
-    """Run the calls on all threads, a batch at a time so that Ctrl-C and progress get a turn."""
-    results: list[Any] = []
-    batch = 16
-    for first in range(0, len(calls), batch):
-        results += run_all(function, calls[first : first + batch])
-        task.report(len(results), len(calls), note)
-    return results
-
-
-def _distinct(candidates: list[Candidate]) -> list[Candidate]:
-    """Drop candidates with the same index sets as a better one."""
-    seen: set[bytes] = set()
-    kept = []
-    for candidate in candidates:
-        r = candidate.rotations
-        key = r.groups.tobytes() + r.wavelets.tobytes()
-        if key not in seen:
-            seen.add(key)
-            kept.append(candidate)
-    return kept
+def _different(ranked: list[Candidate], count: int, relatedness: float) -> list[Candidate]:
+    """Return the best that are no copies and not too closely related, then the best of the rest."""
+    distinct: dict[bytes, Candidate] = {}
+    for candidate in ranked:
+        distinct.setdefault(candidate.indices, candidate)
+    if relatedness >= 1.0:
+        return list(distinct.values())[:count]
+    chosen: list[Candidate] = []
+    relatives: list[Candidate] = []
+    for candidate in distinct.values():
+        if len(chosen) == count:
+            break
+        related = any(candidate.relatedness(other) > relatedness for other in chosen)
+        (relatives if related else chosen).append(candidate)
+    return (chosen + relatives)[:count]
 
 
 def _summary(errors: list[float]) -> dict[str, float]:
     low, middle, high = np.quantile(errors, [0.1, 0.5, 0.9])
     return {
         "best": float(min(errors)),
+        "mean": float(np.mean(errors)),
         "tenth": float(low),
         "median": float(middle),
         "ninetieth": float(high),

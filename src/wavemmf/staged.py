@@ -8,6 +8,7 @@ workers, so neither does the result. Nothing n-by-n is formed; memory is proport
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,13 +18,16 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ._progress import Report, silent
-from .factorization import Rotations
+from .factorization import Factorization, History, Rotations
+from .factorization.norms import frobenius_norm, power_of_two_scale
 from .graphs.partition import partition
 from .kernels.split import cut_part, outside_entries
 from .kernels.threads import run_all
+from .select import Greedy, Task
+from .select.greedy import preferred_survivors
 from .select.part import Method, Part, Reduced, reduce_part
 
-__all__ = ["Outcome", "reduce_in_stages"]
+__all__ = ["Outcome", "factorize_in_stages", "reduce_in_stages"]
 
 Integers = npt.NDArray[np.int64]
 # Runs reduce_part on many parts; results in order.
@@ -33,6 +37,10 @@ Runner = Callable[[Sequence[tuple[Part, int, Method]]], list[Reduced]]
 PART_SIZE = 16_384
 # A stage keeps at least this share of the rows: rows on borders should not wait long.
 _KEEP = 0.5
+# Entries this small beside both of their rows are discarded; see `Outcome.discarded`.
+_TOLERANCE = 1e-5
+# Cores up to this size are kept dense.
+_DENSE_CORE = 2048
 # If more than this share of the rows lies on borders, the graph does not fall into parts.
 _TOO_MANY_BORDERS = 0.4
 
@@ -64,6 +72,60 @@ class Outcome:
     residual: float
     discarded: float
     stages: list[dict[str, Any]]
+
+
+def factorize_in_stages(
+    matrix: Any, selector: Greedy, task: Task, parameters: dict[str, Any]
+) -> Factorization:
+    """Factorize a large sparse matrix greedily.
+
+    Parameters
+    ----------
+    matrix : csr_array
+        The symmetric matrix.
+    selector : Greedy
+        How partners and surviving rows are chosen.
+    task : Task
+        Sizes, seed and progress.
+    parameters : dict
+        Kept with the result.
+
+    Returns
+    -------
+    Factorization
+        Its error is a bound unless nothing at all was discarded.
+
+    Examples
+    --------
+    >>> from wavemmf.graphs import grid, normalized_laplacian
+    >>> matrix = normalized_laplacian(grid(20, 20))
+    >>> f = factorize_in_stages(matrix, Greedy(), Task(core=40, k=4, drop=1), {})
+    >>> f.core_size, f.relative_error() < 0.3
+    (40, True)
+    """
+    start = time.perf_counter()
+    scale = power_of_two_scale(matrix)
+    scaled = sp.csr_array(matrix / scale)
+    scaled.sort_indices()
+    survivors = selector.survivors
+    if survivors == "auto":
+        survivors = preferred_survivors(scaled, task, selector.pairs)
+    pairwise = selector.pairs == "exhaustive" and task.k == 2
+    method = Method(task.k, task.drop, pairwise, survivors == "nearest", _TOLERANCE)
+    outcome = reduce_in_stages(scaled, task.core, method, seed=task.seed, report=task.report)
+    core = outcome.core.toarray() if task.core <= _DENSE_CORE else outcome.core
+    error = (outcome.residual + outcome.discarded) * scale
+    history = History(
+        selector.name,
+        (error,),
+        (time.perf_counter() - start,),
+        f"the core size {task.core} was reached",
+        {"stages": outcome.stages, "survivors": survivors},
+    )
+    return Factorization(
+        outcome.rotations, outcome.diagonal * scale, core * scale, frobenius_norm(matrix), error,
+        history, parameters, error_is_exact=outcome.discarded == 0.0,
+    )  # fmt: skip
 
 
 def run_on_threads(calls: Sequence[tuple[Part, int, Method]]) -> list[Reduced]:

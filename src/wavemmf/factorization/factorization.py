@@ -517,7 +517,9 @@ class Factorization:
 def _frozen_floats(values: Any, name: str) -> Any:
     """A private copy in float64 that cannot be written to; sparse stays sparse."""
     sparse = sp.issparse(values)
-    copy = sp.csr_array(values, dtype=np.float64, copy=True) if sparse else np.array(values, float)
+    copy: Any = (
+        sp.csr_array(values, dtype=np.float64, copy=True) if sparse else np.array(values, np.float64)
+    )
     if not np.isfinite(copy.data if sparse else copy).all():
         raise InvalidFactorizationError(f"{name} holds NaN or infinite values")
     for array in (copy.data, copy.indices, copy.indptr) if sparse else (copy,):

@@ -44,7 +44,7 @@ class Choice(NamedTuple):
 @jit
 def greedy_levels(
     matrix, gram, energy, labels, groups, sizes, scores, dirty,
-    active, core, choice, rng,
+    active, core, choice, rng, given_groups, given_sizes,
     out_groups, out_sizes, out_wavelets, out_drops, out_blocks, level, max_levels,
 ):  # fmt: skip
     """Run up to `max_levels` levels; return the new active size and level count.
@@ -52,6 +52,7 @@ def greedy_levels(
     `matrix` and `gram` are the active matrix and its square in moved order, `energy` the diagonal
     of the latter, `labels` the original coordinates. `groups[p, :sizes[p]]` is the candidate
     group of pivot p, by position. Noise on scores and correlations (`rng`) makes runs differ.
+    Level l takes `given_groups[l, :given_sizes[l]]` (coordinates) if all of them are still active.
     """
     k = groups.shape[1]
     buffer = np.empty((k, TILE))
@@ -59,16 +60,14 @@ def greedy_levels(
     fresh = np.full(labels.size, -1, np.int64)
     stop = level + max_levels
     while active > core and level < stop:
-        for p in range(active):
-            if dirty[p]:
-                _score_pivot(p, matrix, gram, energy, active, choice, rng, groups, sizes, scores)
-                dirty[p] = False
-                fresh[p] = level
-        p = _best_pivot(
-            matrix, gram, energy, active, choice, rng, groups, sizes, scores, fresh, level
-        )
-        size = sizes[p]
-        rows = groups[p, :size].copy()
+        rows = _given_rows(labels, active, given_groups, given_sizes, level)
+        if rows.size == 0:
+            p = _best_pivot(
+                matrix, gram, energy, active, choice, rng,
+                groups, sizes, scores, dirty, fresh, level,
+            )  # fmt: skip
+            rows = groups[p, : sizes[p]].copy()
+        size = rows.size
         local_gram, local_block = _gather(matrix, gram, rows)
         count = min(wavelets_of(size, choice.drop), active - core)
         _, vectors, chosen = local_score(local_gram, local_block, count)
@@ -102,6 +101,22 @@ def greedy_levels(
                 dropped[q], active, matrix, gram, energy, labels, groups, sizes, scores, dirty
             )
     return active, level
+
+
+@jit
+def _given_rows(labels, active, given_groups, given_sizes, level):
+    """Where the rows of the group given for this level are; none unless all are active."""
+    size = given_sizes[level] if level < given_sizes.size else 0
+    rows = np.empty(size, np.int64)
+    for a in range(size):
+        rows[a] = -1
+        for i in range(active):
+            if labels[i] == given_groups[level, a]:
+                rows[a] = i
+                break
+        if rows[a] < 0:
+            return rows[:0]
+    return rows
 
 
 @jit
@@ -208,8 +223,15 @@ def _best_partner(p, matrix, gram, energy, active):
 
 
 @jit
-def _best_pivot(matrix, gram, energy, active, choice, rng, groups, sizes, scores, fresh, level):
+def _best_pivot(
+    matrix, gram, energy, active, choice, rng, groups, sizes, scores, dirty, fresh, level
+):
     """The pivot with the smallest score, after re-scoring it if its score is not of this level."""
+    for p in range(active):
+        if dirty[p]:
+            _score_pivot(p, matrix, gram, energy, active, choice, rng, groups, sizes, scores)
+            dirty[p] = False
+            fresh[p] = level
     while True:
         p = 0
         for i in range(1, active):

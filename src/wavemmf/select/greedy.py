@@ -17,7 +17,7 @@ from ..validation import Matrix, check_memory
 from .part import Method, Part, reduce_part
 from .plan import LevelRecorder, Task, levels_per_call
 
-__all__ = ["PAIRS", "SURVIVORS", "greedy"]
+__all__ = ["PAIRS", "SURVIVORS", "greedy", "preferred_survivors"]
 
 PAIRS = ("exhaustive", "correlated")
 SURVIVORS = ("auto", "eigenvectors", "nearest")
@@ -64,7 +64,7 @@ def greedy(
     if survivors == "auto":
         if scaled.shape[0] <= _TRY_BOTH:
             return _better_of_both(scaled, task, pairs)
-        survivors = _preferred_on_sample(scaled, task, pairs)
+        survivors = preferred_survivors(scaled, task, pairs)
     return _run(scaled, task, pairs, survivors)
 
 
@@ -79,7 +79,7 @@ def _better_of_both(matrix: Any, task: Task, pairs: str) -> Rotations:
     return candidates[int(np.argmin(errors))]
 
 
-def _preferred_on_sample(matrix: Any, task: Task, pairs: str) -> str:
+def preferred_survivors(matrix: Any, task: Task, pairs: str) -> str:
     """Which survivors give the smaller error on the rows around the row of largest norm."""
     n = matrix.shape[0]
     rows = _neighbourhood(matrix, max(64, _SAMPLE_WORK // task.k))
@@ -139,6 +139,7 @@ def _run_dense(matrix: Any, task: Task, exhaustive: bool, nearest: bool) -> Rota
                 task.core,
                 choice,
                 rng,
+                *task.given,
                 *recorder.arrays,
                 level,
                 levels_per_call(n),

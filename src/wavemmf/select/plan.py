@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
 
 from .._progress import Report, silent
 from ..factorization import Rotations
+from ..validation import check_memory
+from .given import NOTHING, Given
 
-__all__ = ["LevelRecorder", "Selector", "Task", "levels_per_call"]
+__all__ = ["LevelRecorder", "Selector", "Task", "as_dense", "levels_per_call"]
 
 
 def levels_per_call(n: int) -> int:
@@ -24,6 +28,16 @@ def levels_per_call(n: int) -> int:
     256
     """
     return max(256, n // 64)
+
+
+def as_dense(matrix: Any) -> npt.NDArray[np.float64]:
+    """Return the matrix as an ndarray, for selectors that cannot work on sparse rows."""
+    if not sp.issparse(matrix):
+        return np.asarray(matrix)
+    n = matrix.shape[0]
+    check_memory(32 * n * n, f"the dense engine on {n} rows")
+    dense: npt.NDArray[np.float64] = matrix.toarray()
+    return dense
 
 
 @dataclass(frozen=True)
@@ -41,6 +55,8 @@ class Task:
     score_noise, correlation_noise : float
         Strength of the noise that makes greedy runs on dense storage differ by seed: Gumbel noise
         on the logarithm of the scores, normal noise on the logarithm of the correlations.
+    given : Given
+        Groups that greedy runs on dense storage take over instead of choosing them.
     """
 
     core: int
@@ -50,6 +66,7 @@ class Task:
     report: Report = silent
     score_noise: float = 0.0
     correlation_noise: float = 0.0
+    given: Given = field(default=NOTHING, compare=False)
 
 
 @runtime_checkable
@@ -57,10 +74,15 @@ class Selector(Protocol):
     """Anything that chooses indices, and closed-form rotations for them.
 
     `matrix` is the symmetric matrix, an ndarray or a csr_array. ``task.seed`` decides all that is
-    random; the same seed gives the same result.
+    random; the same seed gives the same result. A selector whose samples descend from each other
+    may have a number ``relatedness`` from 0 to 1: the largest share of groups that two samples
+    may have in common if both are to be optimised (by default, 1, only copies are left out).
     """
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What it is called in the history and the parameters of a factorization."""
+        ...
 
     def select(self, matrix: Any, task: Task) -> Rotations:
         """Choose once, as well as possible."""

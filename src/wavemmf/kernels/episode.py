@@ -1,0 +1,209 @@
+"""Many episodes of index selection side by side: apply one chosen group each, score what is left.
+
+Every episode has an active matrix of its own, in the original order of coordinates; rows and
+columns that were dropped are zero. Agents that look at the current matrix also need its Gram
+matrix and, for every pivot, the cost of dropping the best wavelet of its group. Groups and costs are
+cached and computed again only where a rotation was felt, as in `greedy_dense`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import jit
+from .candidates import insert_sorted, wavelets_of
+from .greedy_dense import _downdate_gram, _mark_touched
+from .local import complete_rotation, local_score
+from .rotate import TILE, rotate_symmetric
+
+__all__ = ["advance", "clear_rows", "score_dirty", "take_level"]
+
+# A row counts as a neighbour of the pivot if their squared cosine is at least this.
+SIGNIFICANT = 1e-4
+
+
+@jit
+def take_level(matrix, rows, allowed, count, nearest, buffer, support):
+    """Rotate `rows` in closed form and drop `count` of them; only the matrix is updated.
+
+    `allowed` marks the members of the group that may become wavelets. The dropped rows are left
+    in place, for the caller to use and to clear. Returns the rotation, the places of the wavelets in the
+    group, and the squared error they add.
+    """
+    size = rows.size
+    gram, block = _gram_block(matrix, rows)
+    _, vectors, chosen = local_score(gram, block, count)
+    rotation, places = complete_rotation(vectors, chosen, block, allowed, nearest)
+    rotate_symmetric(matrix, rows, rotation, size, matrix.shape[0], buffer, support)
+    return rotation, places, _added_error(matrix, rows[places])
+
+
+@jit
+def advance(
+    matrices, masks, grams, energies, groups, sizes, scores, neighbors, dirty,
+    actions, count, drop, anywhere, scored, nearest,
+    out_groups, out_sizes, out_wavelets, out_blocks, out_costs, first, last,
+):  # fmt: skip
+    """Take one level in the episodes from `first` up to `last`.
+
+    ``actions[b]`` is the group of episode b, the pivot first, padded by -1 at the end. Wavelets are the leading
+    `count` members of the group or, with `anywhere`, the members they overlap most.
+    With `scored` the Gram matrices and the cached scores are kept up to date, and members orthogonal
+    to the pivot leave the group: rotating them would mix what has nothing in common.
+    """
+    n = matrices.shape[1]
+    buffer = np.empty((actions.shape[1], TILE))
+    support = np.empty(n, np.int64)
+    for b in range(first, last):
+        matrix, gram, energy = matrices[b], grams[b], energies[b]
+        rows = _members(actions[b], gram, count, scored)
+        size = rows.size
+        allowed = np.ones(size, np.bool_)
+        if not anywhere:
+            allowed[count:] = False
+        rotation, places, cost = take_level(
+            matrix, rows, allowed, count, nearest[b], buffer, support
+        )
+        out_costs[b] = cost
+        out_sizes[b] = size
+        out_groups[b, :size] = rows
+        out_blocks[b, :size, :size] = rotation
+        dropped = rows[places]
+        out_wavelets[b, :count] = dropped
+        if scored:
+            rotate_symmetric(gram, rows, rotation, size, n, buffer, support)
+            for row in rows:
+                energy[row] = gram[row, row]
+            _mark_touched(rows, n, groups[b], sizes[b], dirty[b])
+        for q in range(count):
+            t = dropped[q]
+            masks[b, t] = False
+            if scored:
+                _downdate_gram(matrix, gram, energy, t, n, scores[b], dirty[b])
+                energy[t] = 0.0
+                sizes[b, t] = 0
+            clear_rows(matrix, dropped[q : q + 1])
+        if scored:
+            clear_rows(gram, dropped)
+            _score_one(
+                matrix, masks[b], gram, energy,
+                groups[b], sizes[b], scores[b], neighbors[b], dirty[b], drop,
+            )  # fmt: skip
+
+
+@jit
+def score_dirty(
+    matrices, masks, grams, energies, groups, sizes, scores, neighbors, dirty, drop, first, last
+):
+    """Find group and score of every active pivot that is marked, in the given episodes."""
+    for b in range(first, last):
+        _score_one(
+            matrices[b], masks[b], grams[b], energies[b],
+            groups[b], sizes[b], scores[b], neighbors[b], dirty[b], drop,
+        )  # fmt: skip
+
+
+@jit
+def _score_one(matrix, mask, gram, energy, groups, sizes, scores, neighbors, dirty, drop):
+    k = groups.shape[1]
+    best = np.empty(k)
+    for p in range(mask.size):
+        if not (dirty[p] and mask[p]):
+            continue
+        dirty[p] = False
+        size, neighbors[p] = _most_correlated(p, gram[p], energy, k, groups[p], best)
+        sizes[p] = size
+        rows = groups[p, :size]
+        local_gram = np.empty((size, size))
+        local_block = np.empty((size, size))
+        for a in range(size):
+            for b in range(size):
+                local_gram[a, b] = gram[rows[a], rows[b]]
+                local_block[a, b] = matrix[rows[a], rows[b]]
+        wavelets = wavelets_of(size, drop)
+        scores[p] = local_score(local_gram, local_block, wavelets)[0] / wavelets
+
+
+@jit
+def _most_correlated(p, row, energy, k, group, best):
+    """Pivot `p` and its best partners by ``g_pj^2 / g_jj``; and how many rows are near to it."""
+    group[0] = p
+    size = 1
+    near = 0
+    limit = SIGNIFICANT * energy[p]
+    for j in range(row.size):
+        squared = row[j] * row[j]
+        if j == p or squared == 0.0 or energy[j] <= 0.0:
+            continue
+        relative = squared / energy[j]
+        if relative > limit:
+            near += 1
+        if size < k:
+            size += 1
+            insert_sorted(best, group, size - 1, relative, j)
+        elif relative > best[k - 1]:
+            insert_sorted(best, group, k - 1, relative, j)
+    return size, near
+
+
+@jit
+def _members(action, gram, count, scored):
+    """The group of an action, without members orthogonal to the pivot if that can be told.
+
+    The leading `count` members stay: they may be the wavelets.
+    """
+    rows = np.empty(action.size, np.int64)
+    given = 0
+    for row in action:
+        if row >= 0:
+            given += 1
+    size = 0
+    for a in range(given):
+        spare = size + given - a > count
+        if a >= count and scored and spare and gram[action[0], action[a]] == 0.0:
+            continue
+        rows[size] = action[a]
+        size += 1
+    return rows[:size]
+
+
+@jit
+def _gram_block(matrix, rows):
+    size = rows.size
+    gram = np.empty((size, size))
+    block = np.empty((size, size))
+    for a in range(size):
+        first = matrix[rows[a]]
+        for b in range(a + 1):
+            second = matrix[rows[b]]
+            total = 0.0
+            for j in range(first.size):
+                total += first[j] * second[j]
+            gram[a, b] = total
+            gram[b, a] = total
+            block[a, b] = first[rows[b]]
+            block[b, a] = first[rows[b]]
+    return gram, block
+
+
+@jit
+def _added_error(matrix, dropped):
+    """Twice the squares of the dropped rows outside themselves, once those among themselves."""
+    weight = np.full(matrix.shape[0], 2.0)
+    weight[dropped] = 1.0
+    total = 0.0
+    for t in dropped:
+        for j in range(matrix.shape[0]):
+            if j != t:
+                total += weight[j] * matrix[t, j] * matrix[t, j]
+    return total
+
+
+@jit
+def clear_rows(matrix, rows):
+    """Set rows and columns of a symmetric matrix to zero."""
+    for t in rows:
+        for j in range(matrix.shape[0]):
+            if matrix[t, j] != 0.0:
+                matrix[t, j] = 0.0
+                matrix[j, t] = 0.0

@@ -1,0 +1,151 @@
+"""Rounds of index selection on a large sparse matrix: many groups that do not overlap at once.
+
+The matrix of a round is a CSR matrix in the original coordinates; rows that were dropped are empty. All
+functions work on a range of pivots or groups, so that threads can share a round.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import jit
+from .candidates import insert_sorted, wavelets_of
+from .episode import SIGNIFICANT
+from .local import complete_rotation, local_score
+
+__all__ = ["pick_disjoint", "rotate_groups", "score_rows"]
+
+
+@jit
+def score_rows(
+    indptr, indices, data, energy, k, drop,
+    candidates, cosines, sizes, scores, neighbors, rows, first, last,
+):  # fmt: skip
+    """Score the pivots ``rows[first:last]``.
+
+    ``candidates[p, :sizes[p]]`` becomes the pivot and the rows most correlated with it, best
+    first, `cosines` their squared cosines with the pivot; the score is half the squared error that the
+    best wavelet of the first k of them would add, `neighbors` the number of rows correlated with it.
+    """
+    n = indptr.size - 1
+    width = candidates.shape[1]
+    workspace = np.zeros(n)
+    seen = np.empty(n, np.int64)
+    best = np.empty(width)
+    for index in range(first, last):
+        p = rows[index]
+        count = _gram_row(p, indptr, indices, data, workspace, seen)
+        group = candidates[p]
+        group[0] = p
+        size = 1
+        near = 0
+        for q in range(count):
+            j = seen[q]
+            squared = workspace[j] * workspace[j]
+            workspace[j] = 0.0
+            if j == p or squared < 1e-200 or energy[j] <= 0.0:
+                continue
+            relative = squared / energy[j]
+            if relative > SIGNIFICANT * energy[p]:
+                near += 1
+            if size < width:
+                size += 1
+                insert_sorted(best, group, size - 1, relative, j)
+            elif relative > best[width - 1]:
+                insert_sorted(best, group, width - 1, relative, j)
+        sizes[p] = size
+        neighbors[p] = near
+        cosines[p, 0] = 1.0
+        for q in range(1, size):
+            cosines[p, q] = best[q] / energy[p]
+        members = group[: min(size, k)]
+        gram, block = _local_matrices(members, indptr, indices, data, workspace)
+        wavelets = wavelets_of(members.size, drop)
+        scores[p] = local_score(gram, block, wavelets)[0] / wavelets
+
+
+@jit
+def pick_disjoint(groups, sizes, n, limit):
+    """Go through the groups and take those that meet none taken before, at most `limit`."""
+    taken = np.zeros(n, np.bool_)
+    picked = np.empty(limit, np.int64)
+    count = 0
+    for g in range(groups.shape[0]):
+        if count == limit:
+            break
+        free = True
+        for member in groups[g, : sizes[g]]:
+            if taken[member]:
+                free = False
+                break
+        if free:
+            for member in groups[g, : sizes[g]]:
+                taken[member] = True
+            picked[count] = g
+            count += 1
+    return picked[:count]
+
+
+@jit
+def rotate_groups(
+    indptr, indices, data, groups, sizes, drops, anywhere, nearest,
+    out_wavelets, out_blocks, first, last,
+):  # fmt: skip
+    """Closed-form rotations of the groups from `first` up to `last`; the matrix is not changed.
+
+    Wavelets are the leading members of a group or, with `anywhere`, those they overlap most.
+    """
+    workspace = np.zeros(indptr.size - 1)
+    for g in range(first, last):
+        size, count = sizes[g], drops[g]
+        members = groups[g, :size]
+        gram, block = _local_matrices(members, indptr, indices, data, workspace)
+        _, vectors, chosen = local_score(gram, block, count)
+        allowed = np.ones(size, np.bool_)
+        if not anywhere:
+            allowed[count:] = False
+        rotation, places = complete_rotation(vectors, chosen, block, allowed, nearest)
+        out_blocks[g, :size, :size] = rotation
+        out_wavelets[g, :count] = members[places]
+
+
+@jit
+def _gram_row(p, indptr, indices, data, workspace, seen):
+    """Add up the rows of the neighbours of `p` in `workspace`; `seen` lists what was written."""
+    count = 0
+    for q in range(indptr[p], indptr[p + 1]):
+        c = indices[q]
+        weight = data[q]
+        for z in range(indptr[c], indptr[c + 1]):
+            j = indices[z]
+            if workspace[j] == 0.0:
+                seen[count] = j
+                count += 1
+            workspace[j] += weight * data[z]
+            if workspace[j] == 0.0:
+                workspace[j] = 1e-300  # cancelled: keep it listed once only
+    return count
+
+
+@jit
+def _local_matrices(rows, indptr, indices, data, workspace):
+    """Gram block and block of a few rows; `workspace` is zero before and after."""
+    size = rows.size
+    gram = np.empty((size, size))
+    block = np.empty((size, size))
+    for a in range(size):
+        row = rows[a]
+        for q in range(indptr[row], indptr[row + 1]):
+            workspace[indices[q]] = data[q]
+        for b in range(a, size):
+            other = rows[b]
+            total = 0.0
+            for q in range(indptr[other], indptr[other + 1]):
+                total += data[q] * workspace[indices[q]]
+            gram[a, b] = total
+            gram[b, a] = total
+            block[a, b] = workspace[other]
+            block[b, a] = workspace[other]
+        for q in range(indptr[row], indptr[row + 1]):
+            workspace[indices[q]] = 0.0
+    return gram, block

@@ -1,0 +1,147 @@
+"""The selectors as objects: choose once, or many times differently."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from .._progress import silent
+from ..errors import InvalidInputError
+from ..factorization import Rotations
+from .greedy import greedy
+from .heuristics import explicit, neighbors, random
+from .parallel import in_parallel
+from .plan import Task, as_dense
+from .regular import regular
+
+__all__ = ["Explicit", "Greedy", "Neighbors", "Random", "Regular"]
+
+# Combinations of noise that greedy runs go through; the first two are the plain greedy.
+_SCORE_NOISE = (0.0, 0.2, 0.5, 1.0)
+_CORRELATION_NOISE = (0.0, 0.05, 0.15, 0.3)
+_SURVIVORS = ("eigenvectors", "nearest")
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """Best first, see `wavemmf.select.greedy`; many times with noise.
+
+    Parameters
+    ----------
+    pairs, survivors : str
+        As for `wavemmf.select.greedy`. Samples take both kinds of survivors in turn.
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> f = wm.factorize(wm.graphs.karate(), core=8, k=8, select=Greedy(survivors="nearest"))
+    >>> f.parameters["select"]
+    'greedy'
+    """
+
+    name: ClassVar[str] = "greedy"
+    pairs: str = "exhaustive"
+    survivors: str = "auto"
+
+    def select(self, matrix: Any, task: Task) -> Rotations:
+        """Run once, without noise."""
+        return greedy(matrix, task, self.pairs, self.survivors)
+
+    def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
+        """Run `count` times with noise of different strength on scores and correlations."""
+        dense = as_dense(matrix)
+
+        def run(index: int) -> Rotations:
+            noisy, survivors = _randomised(task, index)
+            return greedy(dense, noisy, self.pairs, survivors)
+
+        return in_parallel(run, range(count), task.report, "greedy runs")
+
+
+class Random:
+    """Rows drawn uniformly, see `wavemmf.select.random`."""
+
+    name = "random"
+
+    def select(self, matrix: Any, task: Task) -> Rotations:
+        """Draw once."""
+        return random(matrix, task)
+
+    def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
+        """Draw `count` times."""
+        return _reseeded(random, matrix, task, count)
+
+
+class Neighbors:
+    """Random rows with their neighbours, see `wavemmf.select.neighbors`."""
+
+    name = "neighbors"
+
+    def select(self, matrix: Any, task: Task) -> Rotations:
+        """Draw once."""
+        return neighbors(matrix, task)
+
+    def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
+        """Draw `count` times."""
+        return _reseeded(neighbors, matrix, task, count)
+
+
+class Regular:
+    """Rows in their order, see `wavemmf.select.regular`."""
+
+    name = "regular"
+
+    def select(self, matrix: Any, task: Task) -> Rotations:
+        """Choose the only sequence there is."""
+        return regular(matrix, task)
+
+    def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
+        """Refuse: nothing is random."""
+        raise _nothing_to_sample(self.name, count)
+
+
+@dataclass(frozen=True)
+class Explicit:
+    """Index sets ``(I, T)`` given by the caller, see `wavemmf.select.explicit`."""
+
+    name: ClassVar[str] = "explicit"
+    indices: Any
+
+    def select(self, matrix: Any, task: Task) -> Rotations:
+        """Use them."""
+        return explicit(matrix, task, self.indices)
+
+    def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
+        """Refuse: nothing is random."""
+        raise _nothing_to_sample(self.name, count)
+
+
+def _randomised(task: Task, index: int) -> tuple[Task, str]:
+    """Return the task of a greedy run with noise, and the survivors it is to use."""
+    noisy = replace(
+        task,
+        seed=_seed(task, index),
+        report=silent,
+        score_noise=_SCORE_NOISE[index // 2 % 4],
+        correlation_noise=_CORRELATION_NOISE[index // 8 % 4],
+    )
+    return noisy, _SURVIVORS[index % 2]
+
+
+def _reseeded(
+    choose: Callable[[Any, Task], Rotations], matrix: Any, task: Task, count: int
+) -> list[Rotations]:
+    tasks = [replace(task, seed=_seed(task, index), report=silent) for index in range(count)]
+    return in_parallel(lambda each: choose(matrix, each), tasks, task.report, "runs")
+
+
+def _seed(task: Task, index: int) -> int:
+    return task.seed * 1_000_003 + index
+
+
+def _nothing_to_sample(name: str, count: int) -> InvalidInputError:
+    return InvalidInputError(
+        f"restarts={count} is for selectors that can choose differently each time; "
+        f"select={name!r} knows one sequence only"
+    )
