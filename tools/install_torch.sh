@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Install torch and torch_geometric if a build without CUDA is at hand; otherwise say so and
-# succeed: the tests that need them are skipped. Usage: tools/install_torch.sh PYTHON
+# Install torch, torch_geometric and safetensors if a build without CUDA is at hand; otherwise
+# say so and succeed: the tests that need them are skipped. Usage: tools/install_torch.sh PYTHON
 set -euo pipefail
 python=$1
 constraints="$(dirname "${BASH_SOURCE[0]}")/../constraints.txt"
@@ -12,7 +12,7 @@ case "$(uname -s)" in
   *) torch="torch==$version+cpu" ;;
 esac
 
-if ! "$python" -m pip install --quiet -c "$constraints" "$torch" torch_geometric; then
+if ! "$python" -m pip install --quiet -c "$constraints" "$torch" torch_geometric safetensors; then
   echo "no $torch for this Python (see above): the tests that need torch are skipped." \
     "To try again: PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make torch"
 fi

@@ -9,7 +9,7 @@
 import importlib
 from types import ModuleType
 
-from . import baselines, graphs
+from . import baselines, graphs, select
 from ._version import __version__
 from .errors import WavemmfError
 from .factorization import Factorization, History, Rotations, load
@@ -27,10 +27,11 @@ __all__ = [
     "graphs",
     "load",
     "refine",
+    "select",
 ]
 
 #: Parts that need optional packages; imported when they are first asked for.
-_OPTIONAL = ("torch",)
+_OPTIONAL = ("rl", "torch")
 
 
 def __getattr__(name: str) -> ModuleType:

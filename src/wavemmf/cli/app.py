@@ -11,6 +11,7 @@ from .compare import compare
 from .errors import ErrorReportingGroup
 from .factorize import factorize
 from .info import info
+from .policy import policy_app
 from .refine import refine
 
 __all__ = ["app", "main"]
@@ -58,6 +59,7 @@ app.command()(factorize)
 app.command()(refine)
 app.command()(info)
 app.command()(compare)
+app.add_typer(policy_app, name="policy")
 
 
 def main() -> None:

@@ -50,6 +50,10 @@ def factorize(
     select: Annotated[
         str, typer.Option(metavar="|".join(SELECTORS), help="How coordinates are chosen.")
     ] = "greedy",
+    policy: Annotated[
+        Path | None,
+        typer.Option(help="Let this trained policy choose the coordinates, see wavemmf policy."),
+    ] = None,
     optimize: Annotated[
         str | None,
         typer.Option(
@@ -103,6 +107,7 @@ def factorize(
         checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds,
     )  # fmt: skip
     _check_effective(settings, optimize, restarts)
+    selector = select if policy is None else _load_selector(policy, select)
     source = read_input(input)
     with progress("factorizing") as report:
         result = run_factorization(
@@ -110,7 +115,7 @@ def factorize(
             core,
             k,
             drop,
-            select,
+            selector,
             optimize,
             restarts=restarts,
             seed=seed,
@@ -123,6 +128,15 @@ def factorize(
             **settings,
         )
     deliver(result, output, checkpoint, as_json)
+
+
+def _load_selector(policy: Path, select: str) -> Any:
+    """Read a policy that takes the place of a selector by name."""
+    if select != "greedy":
+        raise InvalidInputError(f"--policy takes the place of --select {select}: give one of them")
+    from ..rl import load_policy
+
+    return load_policy(policy)
 
 
 def _check_effective(settings: dict[str, Any], optimize: str | None, restarts: int) -> None:

@@ -1,0 +1,40 @@
+"""Learn which coordinates to rotate: reinforcement learning for index selection.
+
+>>> import wavemmf as wm
+>>> policy = wm.rl.train_policy(wm.graphs.karate(), k=8, core=8, episodes=16, seed=0)
+>>> policy.settings.layers
+4
+"""
+
+from __future__ import annotations
+
+from .._optional import require
+
+require("torch", extra="torch")
+
+from .clusters import clusters  # noqa: E402
+from .curve import write_curve  # noqa: E402
+from .environment import MMFEnvironment, Observation  # noqa: E402
+from .history import TrainingHistory  # noqa: E402
+from .policy import Policy  # noqa: E402
+from .presets import PRESETS, Preset, TrainingSettings  # noqa: E402
+from .rewards import returns  # noqa: E402
+from .settings import PolicySettings  # noqa: E402
+from .storage import load_policy  # noqa: E402
+from .train import train_policy  # noqa: E402
+
+__all__ = [
+    "PRESETS",
+    "MMFEnvironment",
+    "Observation",
+    "Policy",
+    "PolicySettings",
+    "Preset",
+    "TrainingHistory",
+    "TrainingSettings",
+    "clusters",
+    "load_policy",
+    "returns",
+    "train_policy",
+    "write_curve",
+]

@@ -1,0 +1,105 @@
+"""The course of a training as a table or a picture."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._files import atomic_write, check_writable
+from .._optional import require
+from ..errors import InvalidInputError
+from .history import TrainingHistory
+from .policy import Policy
+
+__all__ = ["check_curve_path", "write_curve"]
+
+FORMATS = ("csv", "png", "pdf", "svg")
+
+
+def check_curve_path(path: str | os.PathLike[str]) -> str:
+    """Return the format that the suffix names, if a curve can be written there.
+
+    Examples
+    --------
+    >>> check_curve_path("curve.csv")
+    'csv'
+    """
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        allowed = ", ".join(f".{name}" for name in FORMATS)
+        raise InvalidInputError(
+            f"cannot write the curve {path}: the suffix must be one of {allowed}"
+        )
+    check_writable(path)
+    if suffix != "csv":
+        require("matplotlib.figure", extra="plot")
+    return suffix
+
+
+def write_curve(policy: Policy, path: str | os.PathLike[str]) -> None:
+    """Write error and reward of every training episode, as a table or as a picture.
+
+    Parameters
+    ----------
+    policy : Policy
+        A trained policy.
+    path : str or path
+        The file: .csv for a table, .png, .pdf or .svg for a picture.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> policy = Policy()
+    >>> policy.history.add([2.0], [-2.0], seconds=0.5, graph=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_curve(policy, pathlib.Path(folder, "curve.csv"))
+    ...     print(pathlib.Path(folder, "curve.csv").read_text().splitlines()[1])
+    1,0,2.0,-2.0,0.5
+    """
+    suffix = check_curve_path(path)
+    content = _table(policy.history) if suffix == "csv" else _picture(policy.history, suffix)
+    with atomic_write(path) as stream:
+        stream.write(content)
+
+
+def _table(history: TrainingHistory) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["episode", "graph", "error", "reward", "seconds"])
+    columns = (history.graphs, history.errors, history.rewards, history.seconds)
+    for episode, values in enumerate(zip(*(c.tolist() for c in columns)), start=1):
+        writer.writerow([episode, *values])
+    return text.getvalue().encode("utf-8")
+
+
+def _picture(history: TrainingHistory, suffix: str) -> bytes:
+    figure = require("matplotlib.figure", extra="plot").Figure(figsize=(6.4, 4.0))
+    axes = figure.subplots()
+    episodes = np.arange(1, history.episodes + 1)
+    axes.plot(episodes, history.errors, ".", color="#999999", markersize=2, label="episode")
+    if history.batches:
+        axes.plot(
+            np.cumsum(history.batches), _smooth(history.batch_errors), color="#D55E00", label="mean"
+        )
+        axes.legend()
+    axes.set_xlabel("episode")
+    axes.set_ylabel("error (Frobenius norm)")
+    axes.grid(alpha=0.3)
+    figure.tight_layout()
+    stream = io.BytesIO()
+    figure.savefig(stream, format=suffix, dpi=150)
+    return stream.getvalue()
+
+
+def _smooth(values: Any) -> Any:
+    """Return moving means over a twentieth of the values, shorter at the start."""
+    width = max(1, len(values) // 20)
+    sums = np.cumsum(np.concatenate([[0.0], values]))
+    ends = np.arange(1, len(values) + 1)
+    starts = np.maximum(0, ends - width)
+    return (sums[ends] - sums[starts]) / (ends - starts)

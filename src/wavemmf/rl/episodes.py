@@ -1,0 +1,123 @@
+"""A batch of episodes of one matrix, level by level, and what is recorded of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..factorization import Rotations
+from ..kernels.episode import advance
+from ..kernels.interrupts import deferred_interrupts
+from ..kernels.threads import num_threads, run_all
+from ..select.plan import LevelRecorder, Task
+from .features import Facts, facts_of_current, facts_of_original, log_squared_cosines
+from .problem import Problem
+from .settings import PolicySettings
+
+__all__ = ["Episodes"]
+
+# Work of one level, in multiplications, from which threads are worth their start.
+_WORTH_THREADS = 200_000
+# Squared norms below this are those of rows that hold nothing.
+_TINY = 1e-30
+
+
+class Episodes:
+    """Several runs through all levels, side by side.
+
+    Parameters
+    ----------
+    problem : Problem
+        The matrix and its schedule.
+    settings : PolicySettings
+        What the agent looks at, and where wavelets go.
+    nearest : bool array
+        One flag per episode: whether survivors are nearest to the coordinates.
+    """
+
+    def __init__(self, problem: Problem, settings: PolicySettings, nearest: Any) -> None:
+        self.problem = problem
+        self.settings = settings
+        self.nearest = np.ascontiguousarray(nearest, dtype=np.bool_)
+        self.count = len(self.nearest)
+        self.level = 0
+        self.state = problem.start(self.count)
+        schedule = problem.schedule
+        shape = (schedule.levels, self.count)
+        self.groups = np.zeros((*shape, schedule.k), np.int64)
+        self.sizes = np.zeros(shape, np.int64)
+        self.wavelets = np.zeros((*shape, schedule.drop), np.int64)
+        self.blocks = np.zeros((*shape, schedule.k, schedule.k))
+        self.costs = np.zeros(shape)
+
+    @property
+    def active(self) -> torch.Tensor:
+        """Which rows are active, as booleans of shape (batch, n)."""
+        return torch.from_numpy(self.state.masks.copy())
+
+    def facts(self, active: torch.Tensor) -> Facts:
+        """Return what features are made of."""
+        if self.problem.scored:
+            return facts_of_current(self.state)
+        return facts_of_original(self.problem.messages, active)
+
+    def log_cosines(self, pivots: torch.Tensor) -> torch.Tensor:
+        """Return how parallel all rows are to the pivots, shape (batch, n)."""
+        which, chosen = np.arange(self.count), pivots.numpy()
+        energies = np.maximum(self.state.energies, _TINY)
+        rows = self.state.grams[which, chosen]
+        squared = rows * rows / (energies * energies[which, chosen][:, None])
+        return log_squared_cosines(torch.from_numpy(squared).float())
+
+    def take(self, actions: Any, overlap: bool | None = None) -> None:
+        """Rotate one group in every episode.
+
+        Parameters
+        ----------
+        actions : integers of shape (batch, k)
+            The groups; -1 at the end for no member.
+        overlap : bool, optional
+            Whether wavelets go where they overlap most, or to the leading members of the group;
+            as the settings say by default.
+        """
+        schedule, level = self.problem.schedule, self.level
+        count = schedule.drops[level]
+        overlap = self.settings.wavelets == "overlap" if overlap is None else overlap
+        outputs = (
+            self.groups[level],
+            self.sizes[level],
+            self.wavelets[level],
+            self.blocks[level],
+            self.costs[level],
+        )
+        choice = (
+            np.ascontiguousarray(actions, dtype=np.int64), count, schedule.drop,
+            overlap, self.problem.scored, self.nearest,
+        )  # fmt: skip
+        bounds = np.linspace(0, self.count, min(self.count, num_threads()) + 1).astype(int)
+        calls = [
+            (*self.state.arrays, *choice, *outputs, first, last)
+            for first, last in zip(bounds[:-1], bounds[1:])
+        ]
+        weight = schedule.n * schedule.k ** (3 if self.problem.scored else 2)
+        with deferred_interrupts():
+            run_all(advance, calls, worth_it=self.count * weight > _WORTH_THREADS)
+        self.level += 1
+
+    def errors(self) -> Any:
+        """Return the Frobenius error of every finished episode."""
+        return np.sqrt(self.costs.sum(axis=0)) * self.problem.scale
+
+    def rotations(self, episode: int) -> Rotations:
+        """Return the rotations of one finished episode."""
+        schedule = self.problem.schedule
+        recorder = LevelRecorder(schedule.n, Task(schedule.core, schedule.k, schedule.drop))
+        levels = schedule.levels
+        recorder.groups[:levels] = self.groups[:, episode]
+        recorder.sizes[:levels] = self.sizes[:, episode]
+        recorder.wavelets[:levels] = self.wavelets[:, episode]
+        recorder.drops[:levels] = schedule.drops
+        recorder.blocks[:levels] = self.blocks[:, episode]
+        return recorder.rotations(levels)

@@ -1,0 +1,75 @@
+"""What the networks are told about every node."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from .messages import Messages
+from .problem import State
+from .settings import PolicySettings
+
+__all__ = [
+    "Facts",
+    "facts_of_current",
+    "facts_of_original",
+    "log_score",
+    "log_squared_cosines",
+    "stack_features",
+]
+
+# Added to scores before the logarithm, as the randomised greedy selector does.
+_FLOOR = 1e-9
+
+#: Raw values by name of the feature, each of shape (batch, n).
+Facts = dict[str, torch.Tensor]
+
+
+def facts_of_original(messages: Messages, active: torch.Tensor) -> Facts:
+    """Return degree, diagonal and squared norm in the active block of the given matrix."""
+    rows = active.T.contiguous()
+    return {
+        "degree": messages.degrees(rows).T,
+        "diagonal": messages.diagonal.expand_as(active),
+        "norm": messages.squared_norms(rows).T,
+    }
+
+
+def facts_of_current(state: State) -> Facts:
+    """Return the same of the matrices compressed so far, and scores and neighbours of pivots."""
+    diagonals = np.einsum("bii->bi", state.matrices)
+    neighbors = torch.from_numpy(state.neighbors).float()
+    return {
+        "degree": neighbors,
+        "diagonal": torch.from_numpy(diagonals).float(),
+        "norm": torch.from_numpy(state.energies).float(),
+        "score": torch.from_numpy(state.scores).float(),
+        "neighbors": neighbors,
+    }
+
+
+def log_score(scores: torch.Tensor) -> torch.Tensor:
+    """Return the logarithm of scores, bounded below."""
+    return torch.log(scores + _FLOOR)
+
+
+def stack_features(
+    settings: PolicySettings, facts: Facts, active: torch.Tensor, progress: float
+) -> torch.Tensor:
+    """Return features of shape (batch, n, number of features), zero for inactive rows."""
+    columns = {
+        "active": lambda: active,
+        "degree": lambda: torch.log1p(facts["degree"]),
+        "diagonal": lambda: facts["diagonal"],
+        "norm": lambda: 0.5 * torch.log(facts["norm"].clamp_min(0.0) + _FLOOR),
+        "score": lambda: log_score(facts["score"]),
+        "neighbors": lambda: torch.log1p(facts["neighbors"]),
+        "progress": lambda: torch.full_like(active, progress),
+    }
+    chosen = torch.stack([columns[name]() for name in settings.features], dim=-1)
+    return chosen * active.unsqueeze(-1)
+
+
+def log_squared_cosines(squared: torch.Tensor) -> torch.Tensor:
+    """Return the logarithm of squared cosines between rows, bounded below."""
+    return torch.log(squared.clamp(0.0, 1.0) + 1e-12)

@@ -1,0 +1,73 @@
+"""Run a policy on a matrix: once as well as possible, or many times at random."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from .._progress import silent
+from ..factorization import Rotations
+from ..select.plan import Task
+from .play import flags, play
+from .policy import Policy
+from .problem import Problem
+from .rounds import select_in_rounds
+from .schedule import plan_levels
+from .threads import one_thread
+
+__all__ = ["sample", "select"]
+
+# Episodes side by side: enough to share the cost of a network call, few enough for the cache.
+_BATCH = 32
+_BATCH_NUMBERS = 8_000_000
+# Sparse matrices with more rows, and at most this part of entries, are played in rounds.
+_ROUNDS_FROM = 1024
+_ROUNDS_DENSITY = 0.05
+
+
+def select(policy: Policy, matrix: Any, task: Task) -> Rotations:
+    """Take the most likely decision at every level; of several kinds of survivors, the better."""
+    kinds = policy.settings.nearest
+    with one_thread():
+        if _in_rounds(policy, matrix):
+            # Survivors near the coordinates keep sparse rows sparse.
+            return select_in_rounds(policy, matrix, task, kinds[-1], None)
+        episodes = play(policy, _problem(policy, matrix, task), kinds, record=False).episodes
+    return episodes.rotations(int(np.argmin(episodes.errors())))
+
+
+def sample(policy: Policy, matrix: Any, task: Task, count: int) -> list[Rotations]:
+    """Draw `count` sequences of decisions."""
+    generator = torch.Generator().manual_seed(task.seed)
+    kinds = flags(policy.settings.nearest, count)
+    found: list[Rotations] = []
+    with one_thread():
+        if _in_rounds(policy, matrix):
+            quiet = replace(task, report=silent)
+            for nearest in kinds:
+                found.append(select_in_rounds(policy, matrix, quiet, bool(nearest), generator))
+                task.report(len(found), count, "sampling")
+            return found
+        problem = _problem(policy, matrix, task)
+        batch = max(1, min(_BATCH, _BATCH_NUMBERS // max(1, problem.n**2)))
+        for first in range(0, count, batch):
+            part = kinds[first : first + batch]
+            episodes = play(policy, problem, part, generator, record=False).episodes
+            found += [episodes.rotations(b) for b in range(episodes.count)]
+            task.report(len(found), count, "sampling")
+    return found
+
+
+def _in_rounds(policy: Policy, matrix: Any) -> bool:
+    n = matrix.shape[0]
+    sparse = sp.issparse(matrix) and n > _ROUNDS_FROM and matrix.nnz <= _ROUNDS_DENSITY * n * n
+    return bool(policy.settings.scored and sparse)
+
+
+def _problem(policy: Policy, matrix: Any, task: Task) -> Problem:
+    schedule = plan_levels(matrix.shape[0], task.core, task.k, task.drop)
+    return Problem(matrix, schedule, policy.settings.scored)
