@@ -21,7 +21,7 @@ from .sparse_rows import find_entry
 __all__ = ["score_all", "sparse_greedy_levels"]
 
 # Entries below this share of the norm of their row do not look for partners.
-_LITTLE = 0.1
+_LITTLE = 0.01
 # Marks pivots that will be scored again at the end of the level.
 _WAITING = -1
 
@@ -198,7 +198,9 @@ def _score_pivot(
 ):  # fmt: skip
     """Find the best group of pivot `p`, and its score; `seen` lists the rows it correlates with."""
     k = groups.shape[1]
-    count = _gram_row(p, columns, values, start, length, energy, workspace, seen)
+    # Pairs are tried by true residual, so none may be missing.
+    least = 0.0 if pairwise else _LITTLE * _LITTLE * energy[p]
+    count = _gram_row(p, columns, values, start, length, least, workspace, seen)
     if pairwise:
         scores[p], sizes[p], groups[p, 1] = _best_partner(
             p, columns, values, start, length, energy, free, workspace, seen, count
@@ -232,13 +234,12 @@ def _score_pivot(
 
 
 @jit
-def _gram_row(p, columns, values, start, length, energy, workspace, seen):
+def _gram_row(p, columns, values, start, length, least, workspace, seen):
     """Add up the rows of the neighbours of `p` in `workspace`; `seen` lists what was written.
 
-    Neighbours with little weight are left out. The sum only ranks partners, and ranks them no worse for it
-    (scores come from exact Gram blocks); rows have many small entries.
+    Neighbours with a squared weight below `least` are left out: rows have many small entries, and the
+    sum only ranks partners; scores come from exact Gram blocks.
     """
-    least = _LITTLE * _LITTLE * energy[p]
     count = 0
     for q in range(start[p], start[p] + length[p]):
         c = columns[q]
