@@ -39,8 +39,8 @@ class Problem:
 
 
 PROBLEMS = {
-    "karate": Problem("karate", wm.graphs.karate(), 8, 8, 400, 20_000, 2_000),
-    "cayley": Problem("cayley", wm.graphs.cayley_tree(4, 4), 16, 8, 40, 3_000, 400),
+    "karate": Problem("karate", wm.graphs.karate(), 8, 8, 400, 4_000, 1_600),
+    "cayley": Problem("cayley", wm.graphs.cayley_tree(4, 4), 16, 8, 40, 1_000, 200),
 }
 
 
