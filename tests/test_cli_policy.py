@@ -113,9 +113,7 @@ def test_bad_files(trained, tmp_path):
 
 
 def test_interrupted(tmp_path, monkeypatch):
-    import wavemmf.rl.train  # noqa: F401
-
-    module = sys.modules["wavemmf.rl.train"]
+    module = sys.modules["wavemmf.rl.trainer"]
     real = module.play
     calls = []
 

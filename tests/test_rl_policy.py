@@ -17,7 +17,7 @@ from wavemmf.factorization import Factorization  # noqa: E402
 from wavemmf.rl import PRESETS, Policy, PolicySettings, load_policy  # noqa: E402
 from wavemmf.rl.features import facts_of_original, stack_features  # noqa: E402
 from wavemmf.rl.messages import Messages  # noqa: E402
-from wavemmf.rl.play import flags, likelihoods, play  # noqa: E402
+from wavemmf.rl.play import likelihoods, play, settle  # noqa: E402
 from wavemmf.rl.problem import Problem  # noqa: E402
 from wavemmf.rl.schedule import plan_levels  # noqa: E402
 from wavemmf.select.plan import Selector, Task  # noqa: E402
@@ -104,7 +104,7 @@ class TestNetwork:
             gradient = policy.pivot_network.weights[0].grad.clone()
             policy.zero_grad()
             results.append((*logits, gradient))
-        for first, second in zip(*results):
+        for first, second in zip(*results, strict=True):
             torch.testing.assert_close(first, second)
 
     def test_settings_are_checked(self):
@@ -125,7 +125,7 @@ class TestLikelihood:
         policy = stirred(settings).float()
         problem = problem_of(settings, oracle.MATRICES["grid"], core=4, k=4, drop=drop)
         generator = torch.Generator().manual_seed(3)
-        decisions = play(policy, problem, flags(settings.nearest, 3), generator)
+        decisions = play(policy, settle(policy, problem), 3, generator)
         parts = list(likelihoods(policy, decisions))
         found = torch.cat([part.log_probability for part in parts])
         found.sum().backward()
@@ -139,7 +139,7 @@ class TestLikelihood:
         )
         expected.sum().backward()
         torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
-        for value, gradient in zip(policy.parameters(), gradients):
+        for value, gradient in zip(policy.parameters(), gradients, strict=True):
             torch.testing.assert_close(gradient, value.grad, atol=2e-3, rtol=1e-3)
 
     @staticmethod
@@ -165,7 +165,7 @@ class TestLikelihood:
         settings = KINDS["lazy"]
         policy = Policy(settings)
         problem = problem_of(settings, KARATE, core=8, k=4)
-        decisions = play(policy, problem, [False] * 2, torch.Generator().manual_seed(0))
+        decisions = play(policy, problem, 2, torch.Generator().manual_seed(0))
         whole = torch.cat([part.log_probability for part in likelihoods(policy, decisions)])
         monkeypatch.setattr("wavemmf.rl.play._NUMBERS_PER_PASS", 4000)
         parts = list(likelihoods(policy, decisions))
@@ -193,20 +193,17 @@ class TestSelector:
         assert policy.name == "policy"
         task = Task(8, 8, 1, seed=5)
         first, again = policy.sample(KARATE, task, 6), policy.sample(KARATE, task, 6)
-        for one, other in zip(first, again):
+        for one, other in zip(first, again, strict=True):
             np.testing.assert_array_equal(one.groups, other.groups)
             np.testing.assert_array_equal(one.blocks, other.blocks)
         assert len({r.groups.tobytes() for r in first}) > 3
         other = policy.sample(KARATE, replace(task, seed=6), 6)
-        assert any(a.groups.tobytes() != b.groups.tobytes() for a, b in zip(first, other))
+        assert [r.groups.tobytes() for r in first] != [r.groups.tobytes() for r in other]
 
     def test_errors_of_episodes_are_exact(self):
         for settings in KINDS.values():
             problem = problem_of(settings, KARATE, core=6, k=5, drop=2)
-            decisions = play(
-                Policy(settings), problem, flags(settings.nearest, 4),
-                torch.Generator().manual_seed(0),
-            )  # fmt: skip
+            decisions = play(Policy(settings), problem, 4, torch.Generator().manual_seed(0))
             for b, error in enumerate(decisions.episodes.errors()):
                 rotations = decisions.episodes.rotations(b)
                 expected = Factorization.from_rotations(KARATE, rotations).error()

@@ -43,7 +43,7 @@ class TestUpdate:
         policy = train_policy(a, episodes=3, seed=2, normalize=False, **settings)
         learner = Policy(PRESETS["paper"].policy, seed=2)
         problem = Problem(a, plan_levels(30, 10, 4), scored=False)
-        decisions = play(learner, problem, [False] * 3, torch.Generator().manual_seed(2))
+        decisions = play(learner, problem, 3, torch.Generator().manual_seed(2))
         errors = decisions.episodes.errors()
         np.testing.assert_array_equal(errors, policy.history.errors)
         total = 0.0

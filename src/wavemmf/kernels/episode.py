@@ -2,8 +2,8 @@
 
 Every episode has an active matrix of its own, in the original order of coordinates; rows and
 columns that were dropped are zero. Agents that look at the current matrix also need its Gram
-matrix and, for every pivot, the cost of dropping the best wavelet of its group. Groups and costs are
-cached and computed again only where a rotation was felt, as in `greedy_dense`.
+matrix and, for every pivot, the cost of dropping the best wavelet of its group. Groups and costs
+are cached and computed again only where a rotation was felt, as in `greedy_dense`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def take_level(matrix, rows, allowed, count, nearest, buffer, support):
     """Rotate `rows` in closed form and drop `count` of them; only the matrix is updated.
 
     `allowed` marks the members of the group that may become wavelets. The dropped rows are left
-    in place, for the caller to use and to clear. Returns the rotation, the places of the wavelets in the
-    group, and the squared error they add.
+    in place, for the caller to use and to clear. Returns the rotation, the places of the wavelets
+    in the group, and the squared error they add.
     """
     size = rows.size
     gram, block = _gram_block(matrix, rows)
@@ -46,10 +46,10 @@ def advance(
 ):  # fmt: skip
     """Take one level in the episodes from `first` up to `last`.
 
-    ``actions[b]`` is the group of episode b, the pivot first, padded by -1 at the end. Wavelets are the leading
-    `count` members of the group or, with `anywhere`, the members they overlap most.
-    With `scored` the Gram matrices and the cached scores are kept up to date, and members orthogonal
-    to the pivot leave the group: rotating them would mix what has nothing in common.
+    ``actions[b]`` is the group of episode b, the pivot first, padded by -1 at the end. Wavelets are
+    the leading `count` members of the group or, with `anywhere`, the members they overlap most.
+    With `scored` the Gram matrices and the cached scores are kept up to date, and members
+    orthogonal to the pivot leave the group: rotating them would mix what has nothing in common.
     """
     n = matrices.shape[1]
     buffer = np.empty((actions.shape[1], TILE))
@@ -61,9 +61,7 @@ def advance(
         allowed = np.ones(size, np.bool_)
         if not anywhere:
             allowed[count:] = False
-        rotation, places, cost = take_level(
-            matrix, rows, allowed, count, nearest[b], buffer, support
-        )
+        rotation, places, cost = take_level(matrix, rows, allowed, count, nearest, buffer, support)
         out_costs[b] = cost
         out_sizes[b] = size
         out_groups[b, :size] = rows

@@ -1,7 +1,7 @@
 """Rounds of index selection on a large sparse matrix: many groups that do not overlap at once.
 
-The matrix of a round is a CSR matrix in the original coordinates; rows that were dropped are empty. All
-functions work on a range of pivots or groups, so that threads can share a round.
+The matrix of a round is a CSR matrix in the original coordinates; rows that were dropped are
+empty. The kernels work on a range of pivots or groups, so that threads can share a round.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ def score_rows(
     """Score the pivots ``rows[first:last]``.
 
     ``candidates[p, :sizes[p]]`` becomes the pivot and the rows most correlated with it, best
-    first, `cosines` their squared cosines with the pivot; the score is half the squared error that the
-    best wavelet of the first k of them would add, `neighbors` the number of rows correlated with it.
+    first, `cosines` their squared cosines with the pivot; the score is half the squared error that
+    the best wavelet of the first k of them would add, `neighbors` the number of rows correlated
+    with it.
     """
     n = indptr.size - 1
     width = candidates.shape[1]

@@ -26,8 +26,8 @@ def clusters(A: Any, size: int = 100, smallest: int = 16, seed: int = 0) -> list
     Parameters
     ----------
     A : graph, matrix or path
-        A graph gives clusters that are graphs, so that each gets its own normalized Laplacian; a matrix gives
-        its diagonal blocks.
+        A graph gives clusters that are graphs, so that each gets its own normalized Laplacian; a
+        matrix gives its diagonal blocks.
     size : int
         Vertices per part.
     smallest : int

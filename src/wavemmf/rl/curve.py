@@ -72,7 +72,7 @@ def _table(history: TrainingHistory) -> bytes:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["episode", "graph", "error", "reward", "seconds"])
     columns = (history.graphs, history.errors, history.rewards, history.seconds)
-    for episode, values in enumerate(zip(*(c.tolist() for c in columns)), start=1):
+    for episode, values in enumerate(zip(*(c.tolist() for c in columns), strict=True), start=1):
         writer.writerow([episode, *values])
     return text.getvalue().encode("utf-8")
 

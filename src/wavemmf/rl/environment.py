@@ -53,8 +53,8 @@ class MMFEnvironment:
     core : int, optional
         Coordinates left at the end; a tenth of the rows, at least 8, by default.
     k, drop : int
-        Coordinates per rotation, wavelets per level. Where fewer than k rows are left, all of them are
-        rotated; the last level may drop fewer.
+        Coordinates per rotation, wavelets per level. Where fewer than k rows are left, all of them
+        are rotated; the last level may drop fewer.
     rewards : {"closed_form", "stiefel"}
         Whether the error is that of the closed-form rotations, or that after all rotations have
         been optimised together.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,15 +34,14 @@ class Episodes:
         The matrix and its schedule.
     settings : PolicySettings
         What the agent looks at, and where wavelets go.
-    nearest : bool array
-        One flag per episode: whether survivors are nearest to the coordinates.
+    count : int
+        How many.
     """
 
-    def __init__(self, problem: Problem, settings: PolicySettings, nearest: Any) -> None:
+    def __init__(self, problem: Problem, settings: PolicySettings, count: int) -> None:
         self.problem = problem
         self.settings = settings
-        self.nearest = np.ascontiguousarray(nearest, dtype=np.bool_)
-        self.count = len(self.nearest)
+        self.count = count
         self.level = 0
         self.state = problem.start(self.count)
         schedule = problem.schedule
@@ -94,12 +94,11 @@ class Episodes:
         )
         choice = (
             np.ascontiguousarray(actions, dtype=np.int64), count, schedule.drop,
-            overlap, self.problem.scored, self.nearest,
+            overlap, self.problem.scored, self.problem.nearest,
         )  # fmt: skip
         bounds = np.linspace(0, self.count, min(self.count, num_threads()) + 1).astype(int)
         calls = [
-            (*self.state.arrays, *choice, *outputs, first, last)
-            for first, last in zip(bounds[:-1], bounds[1:])
+            (*self.state.arrays, *choice, *outputs, first, last) for first, last in pairwise(bounds)
         ]
         weight = schedule.n * schedule.k ** (3 if self.problem.scored else 2)
         with deferred_interrupts():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ class TrainingHistory:
     def batch_errors(self) -> npt.NDArray[Any]:
         """Mean error of every batch."""
         bounds = np.cumsum([0, *self.batches])
-        return np.array([self.errors[a:b].mean() for a, b in zip(bounds[:-1], bounds[1:])])
+        return np.array([self.errors[a:b].mean() for a, b in pairwise(bounds)])
 
     def add(self, errors: Any, rewards: Any, seconds: float, graph: int) -> None:
         """Append the episodes of one batch."""

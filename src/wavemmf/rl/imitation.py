@@ -11,7 +11,7 @@ import torch
 from ..factorization import Rotations
 from ..kernels.threads import run_all
 from ..select import Task, greedy
-from .play import Decisions, flags, replay
+from .play import Decisions, replay
 from .policy import Policy
 from .problem import Problem
 
@@ -23,7 +23,6 @@ _NOISE = ((0.0, 0.0), (0.2, 0.05), (0.5, 0.1), (0.2, 0.15))
 
 def demonstrate(policy: Policy, problem: Problem, count: int, seed: int) -> Decisions:
     """Return `count` episodes of the (randomised) greedy selector, as the policy sees them."""
-    nearest = flags(policy.settings.nearest, count)
     schedule = problem.schedule
     dense = problem.matrix.toarray() if sp.issparse(problem.matrix) else problem.matrix
 
@@ -33,20 +32,20 @@ def demonstrate(policy: Policy, problem: Problem, count: int, seed: int) -> Deci
             schedule.core, schedule.k, schedule.drop, seed * 1_000_003 + index,
             score_noise=score_noise, correlation_noise=correlation_noise,
         )  # fmt: skip
-        survivors = "nearest" if nearest[index] else "eigenvectors"
+        survivors = "nearest" if problem.nearest else "eigenvectors"
         return _as_decisions(greedy(dense, task, survivors=survivors), policy, problem)
 
     runs = run_all(run, [(index,) for index in range(count)])
-    actions, moves = (torch.from_numpy(np.stack(part, axis=1)) for part in zip(*runs))
-    return replay(policy, problem, nearest, actions, moves)
+    actions, moves = (torch.from_numpy(np.stack(part, axis=1)) for part in zip(*runs, strict=True))
+    return replay(policy, problem, actions, moves)
 
 
 def _as_decisions(rotations: Rotations, policy: Policy, problem: Problem) -> tuple[Any, Any]:
     """Return the decisions, shape (L, k), and the same groups with the dropped rows in front.
 
-    The greedy selector lists the pivot first and its partners by falling correlation. A policy whose
-    wavelets stay on the pivot has to decide for the dropped rows first. Groups may be
-    short, where rows are orthogonal to all others; should a level have dropped fewer rows than scheduled
+    The greedy selector lists the pivot first and its partners by falling correlation. A policy
+    whose wavelets stay on the pivot has to decide for the dropped rows first. Groups may be short,
+    where rows are orthogonal to all others; should a level have dropped fewer rows than scheduled
     (only if several are dropped at a time), the rest of the episode is filled up in order.
     """
     schedule = problem.schedule

@@ -25,9 +25,9 @@ Propagate = Callable[[torch.Tensor], torch.Tensor]
 class Messages:
     """A symmetric matrix that messages travel along.
 
-    Messages have shape (n, batch, features), so that all of a batch take part in one product without
-    being copied; `active`, of shape (n, batch), holds ones for the rows that take part and zeros for
-    the others. Messages of rows that do not take part must be zero.
+    Messages have shape (n, batch, features), so that all of a batch take part in one product
+    without being copied; `active`, of shape (n, batch), holds ones for the rows that take part and
+    zeros for the others. Messages of rows that do not take part must be zero.
 
     Parameters
     ----------

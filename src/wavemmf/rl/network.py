@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import torch
 
@@ -28,14 +29,12 @@ class Encoder(torch.nn.Module):
         The nonlinearity.
     """
 
-    def __init__(
-        self, features: int, hidden: int, layers: int, activation: str
-    ) -> None:
+    def __init__(self, features: int, hidden: int, layers: int, activation: str) -> None:
         super().__init__()
         self.activation = activation
         widths = [features] + [hidden] * layers
         self.weights = torch.nn.ParameterList(
-            torch.nn.Parameter(torch.empty(a, b)) for a, b in zip(widths[:-1], widths[1:])
+            torch.nn.Parameter(torch.empty(a, b)) for a, b in pairwise(widths)
         )
 
     @property
@@ -50,9 +49,7 @@ class Encoder(torch.nn.Module):
             with torch.no_grad():
                 weight.uniform_(-bound, bound, generator=generator)
 
-    def forward(
-        self, x: torch.Tensor, active: torch.Tensor, propagate: Propagate
-    ) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, active: torch.Tensor, propagate: Propagate) -> torch.Tensor:
         """Return embeddings of shape (n, batch, width).
 
         Parameters

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 
 from .episodes import Episodes
@@ -15,7 +14,7 @@ from .policy import Policy
 from .problem import Problem
 from .sampling import draw, entropy, ordered_log_probability
 
-__all__ = ["Decisions", "Likelihood", "likelihoods", "play", "replay"]
+__all__ = ["Decisions", "Likelihood", "likelihoods", "play", "replay", "settle"]
 
 # Numbers in the embeddings of one differentiable pass; more levels are cut into several passes.
 _NUMBERS_PER_PASS = 20_000_000
@@ -49,11 +48,11 @@ class Decisions:
 def play(
     policy: Policy,
     problem: Problem,
-    nearest: Any,
+    count: int,
     generator: torch.Generator | None = None,
     record: bool = True,
 ) -> Decisions:
-    """Play one episode per entry of `nearest`; without a generator, by the largest logits.
+    """Play `count` episodes; without a generator, by the largest logits.
 
     Without `record`, of all that was seen only the last level is returned.
     """
@@ -71,17 +70,17 @@ def play(
         others = active.scatter(1, pivots, False)
         return torch.cat([pivots, draw(logits, others, size - 1, generator)], dim=1)
 
-    return _run(policy, problem, nearest, decide, record=record)
+    return _run(policy, problem, count, decide, record=record)
 
 
 def replay(
-    policy: Policy, problem: Problem, nearest: Any, actions: torch.Tensor, moves: torch.Tensor
+    policy: Policy, problem: Problem, actions: torch.Tensor, moves: torch.Tensor
 ) -> Decisions:
     """Follow given episodes and record what the policy would have seen.
 
     Parameters
     ----------
-    policy, problem, nearest
+    policy, problem
         As for `play`.
     actions : integer tensor of shape (L, batch, k)
         The decisions: pivot, then partners, -1 for none.
@@ -94,7 +93,7 @@ def replay(
         recorder.see_partners(action[:, 0])
         return action
 
-    return _run(policy, problem, nearest, decide, moves)
+    return _run(policy, problem, actions.shape[1], decide, moves)
 
 
 class _Recorder:
@@ -139,12 +138,12 @@ class _Recorder:
 def _run(
     policy: Policy,
     problem: Problem,
-    nearest: Any,
+    count: int,
     decide: Any,
     moves: torch.Tensor | None = None,
     record: bool = True,
 ) -> Decisions:
-    episodes = Episodes(problem, policy.settings, nearest)
+    episodes = Episodes(problem, policy.settings, count)
     recorder = _Recorder(policy, episodes)
     schedule = problem.schedule
     for size in schedule.sizes:
@@ -201,7 +200,7 @@ def likelihoods(policy: Policy, decisions: Decisions) -> Iterator[Likelihood]:
 def _likelihood(policy: Policy, decisions: Decisions, levels: slice) -> Likelihood:
     refresh = policy.settings.refresh
     active = decisions.active[levels]
-    count, batch, n = active.shape
+    count, batch, _ = active.shape
     seen = torch.arange(levels.start, levels.stop) // refresh
     first = int(seen[0])
     features = decisions.features[first : int(seen[-1]) + 1]
@@ -230,6 +229,12 @@ def _likelihood(policy: Policy, decisions: Decisions, levels: slice) -> Likeliho
     )
 
 
-def flags(kinds: tuple[bool, ...], count: int) -> Any:
-    """Return `count` flags that go through the kinds in turn."""
-    return np.resize(np.array(kinds, np.bool_), count)
+def settle(policy: Policy, problem: Problem) -> Problem:
+    """Decide which survivors the problem is played with, if need be by playing both kinds."""
+    problem.nearest = policy.settings.survivors == "nearest"
+    if policy.settings.survivors == "auto":
+        far = play(policy, problem, 1, record=False).episodes.errors()
+        problem.nearest = True
+        near = play(policy, problem, 1, record=False).episodes.errors()
+        problem.nearest = bool(near[0] < far[0])
+    return problem

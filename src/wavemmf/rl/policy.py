@@ -22,10 +22,10 @@ __all__ = ["Policy"]
 class Policy(torch.nn.Module):
     r"""A stochastic rule that chooses the coordinates of every level.
 
-    With M the embeddings of one network, the pivot is drawn from the softmax over active rows
-    of :math:`\sum_f M_{if}`; with those of a second one, partners are drawn one by
-    one without replacement from the softmax of :math:`\langle M_{i^*}, M_i \rangle`. Nothing depends
-    on the size of the graph, so a policy runs on graphs it was not trained on.
+    With M the embeddings of one network, the pivot is drawn from the softmax over active rows of
+    :math:`\sum_f M_{if}`; with those of a second one, partners are drawn one by one without
+    replacement from the softmax of :math:`\langle M_{i^*}, M_i \rangle`. Nothing depends on the
+    size of the graph, so a policy runs on graphs it was not trained on.
 
     A policy is a selector: ``wavemmf.factorize(A, core=8, k=8, select=policy)``.
 

@@ -81,7 +81,7 @@ PRESETS = {
             score_prior=5.0,
             partner_prior=20.0,
             wavelets="overlap",
-            survivors="alternate",
+            survivors="auto",
         ),
         TrainingSettings(batch=32, learning_rate=1e-2, logarithmic=True, epochs=4),
     ),

@@ -57,12 +57,18 @@ class Problem:
         Sizes of all levels.
     scored : bool
         Whether Gram matrix and scores are kept.
+
+    Attributes
+    ----------
+    nearest : bool
+        Whether rows that stay active are those nearest to the coordinates; see `settle`.
     """
 
     def __init__(self, matrix: Any, schedule: Schedule, scored: bool) -> None:
         self.matrix = matrix
         self.schedule = schedule
         self.scored = scored
+        self.nearest = False
         self.scale = power_of_two_scale(matrix)
 
     @property

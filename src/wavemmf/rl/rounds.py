@@ -1,14 +1,15 @@
 """Run a policy on a large sparse matrix, many levels between two looks at it.
 
-In every round the current sparse matrix is scored, the networks give every row a logit, and groups that do
-not overlap are taken in that order. Their rotations do not depend on each other: the Gram block of a
-group is not changed when columns outside it are rotated. The matrix is then rotated as a
-sparse product, and entries negligible beside both of their rows are discarded; that happens in here only,
-the caller computes the exact error from the given matrix.
+In every round the current sparse matrix is scored, the networks give every row a logit, and groups
+that do not overlap are taken in that order. Their rotations do not depend on each other: the Gram
+block of a group is not changed when columns outside it are rotated. The matrix is then rotated as
+a sparse product, and entries negligible beside both of their rows are discarded; that happens in
+here only, the caller computes the exact error from the given matrix.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -39,10 +40,10 @@ _FILL_TOLERANCE = 1e-3
 
 @torch.no_grad()
 def select_in_rounds(
-    policy: Policy, matrix: Any, task: Task, nearest: bool, generator: torch.Generator | None
+    policy: Policy, matrix: Any, task: Task, generator: torch.Generator | None
 ) -> Rotations:
     """Choose coordinates for a csr_array; without a generator, always the largest logits."""
-    rounds = _Rounds(policy, matrix, task, nearest, generator)
+    rounds = _Rounds(policy, matrix, task, generator)
     while rounds.active > task.core:
         rounds.play()
         task.report(rounds.n - rounds.active, rounds.n - task.core, "")
@@ -51,9 +52,11 @@ def select_in_rounds(
 
 class _Rounds:
     def __init__(
-        self, policy: Policy, matrix: Any, task: Task, nearest: bool, generator: Any
+        self, policy: Policy, matrix: Any, task: Task, generator: torch.Generator | None
     ) -> None:
-        self.policy, self.task, self.nearest, self.generator = policy, task, nearest, generator
+        self.policy, self.task, self.generator = policy, task, generator
+        # Of two kinds to choose from, survivors near the coordinates keep sparse rows sparse.
+        self.nearest = policy.settings.survivors != "eigenvectors"
         self.n = matrix.shape[0]
         self.matrix = sp.csr_array(matrix / power_of_two_scale(matrix))
         self.messages = Messages(self.matrix)
@@ -197,6 +200,6 @@ def _without_negligible(matrix: Any) -> Any:
 
 def _in_parallel(kernel: Any, count: int, arguments: tuple[Any, ...]) -> None:
     bounds = np.linspace(0, count, 4 * num_threads() + 1).astype(int)
-    calls = [(*arguments, a, b) for a, b in zip(bounds[:-1], bounds[1:]) if b > a]
+    calls = [(*arguments, a, b) for a, b in pairwise(bounds) if b > a]
     with deferred_interrupts():
         run_all(kernel, calls)

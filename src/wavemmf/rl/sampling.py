@@ -60,7 +60,9 @@ def ordered_log_probability(
 ) -> torch.Tensor:
     r"""Return the log-probability of drawing `chosen` in this order without replacement.
 
-    .. math:: \sum_q \Big( z_{c_q} - \log \sum_{j \in \text{allowed} \setminus \{c_1, .., c_{q-1}\}} e^{z_j} \Big)
+    .. math:: \sum_q \Big( z_{c_q} - \log \sum_{j \in R_q} e^{z_j} \Big)
+
+    with :math:`R_q` what is allowed without :math:`c_1, .., c_{q-1}`.
 
     Parameters
     ----------

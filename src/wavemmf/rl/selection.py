@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 import torch
 
 from .._progress import silent
 from ..factorization import Rotations
 from ..select.plan import Task
-from .play import flags, play
+from .play import play, settle
 from .policy import Policy
 from .problem import Problem
 from .rounds import select_in_rounds
@@ -30,34 +29,31 @@ _ROUNDS_DENSITY = 0.05
 
 
 def select(policy: Policy, matrix: Any, task: Task) -> Rotations:
-    """Take the most likely decision at every level; of several kinds of survivors, the better."""
-    kinds = policy.settings.nearest
+    """Take the most likely decision at every level."""
     with one_thread():
         if _in_rounds(policy, matrix):
-            # Survivors near the coordinates keep sparse rows sparse.
-            return select_in_rounds(policy, matrix, task, kinds[-1], None)
-        episodes = play(policy, _problem(policy, matrix, task), kinds, record=False).episodes
-    return episodes.rotations(int(np.argmin(episodes.errors())))
+            return select_in_rounds(policy, matrix, task, None)
+        problem = _problem(policy, matrix, task)
+        return play(policy, problem, 1, record=False).episodes.rotations(0)
 
 
 def sample(policy: Policy, matrix: Any, task: Task, count: int) -> list[Rotations]:
     """Draw `count` sequences of decisions."""
     generator = torch.Generator().manual_seed(task.seed)
-    kinds = flags(policy.settings.nearest, count)
     found: list[Rotations] = []
     with one_thread():
         if _in_rounds(policy, matrix):
             quiet = replace(task, report=silent)
-            for nearest in kinds:
-                found.append(select_in_rounds(policy, matrix, quiet, bool(nearest), generator))
+            while len(found) < count:
+                found.append(select_in_rounds(policy, matrix, quiet, generator))
                 task.report(len(found), count, "sampling")
             return found
         problem = _problem(policy, matrix, task)
         batch = max(1, min(_BATCH, _BATCH_NUMBERS // max(1, problem.n**2)))
-        for first in range(0, count, batch):
-            part = kinds[first : first + batch]
+        while len(found) < count:
+            part = min(batch, count - len(found))
             episodes = play(policy, problem, part, generator, record=False).episodes
-            found += [episodes.rotations(b) for b in range(episodes.count)]
+            found += [episodes.rotations(b) for b in range(part)]
             task.report(len(found), count, "sampling")
     return found
 
@@ -70,4 +66,4 @@ def _in_rounds(policy: Policy, matrix: Any) -> bool:
 
 def _problem(policy: Policy, matrix: Any, task: Task) -> Problem:
     schedule = plan_levels(matrix.shape[0], task.core, task.k, task.drop)
-    return Problem(matrix, schedule, policy.settings.scored)
+    return settle(policy, Problem(matrix, schedule, policy.settings.scored))

@@ -22,7 +22,7 @@ FEATURES = {
     "neighbors": True,
     "progress": False,
 }
-SURVIVORS = ("eigenvectors", "nearest", "alternate")
+SURVIVORS = ("eigenvectors", "nearest", "auto")
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class PolicySettings:
     features : tuple of str
         What is known of a node: "active" (1), "degree" (logarithm of its number of active
         neighbours), "diagonal", "norm" (logarithm of its active row's norm), "progress" (part of
-        the levels done) and, with ``matrix="current"``, "score" (logarithm of what its group's wavelet
-        would cost) and "neighbors" (logarithm of the number of rows correlated with it).
+        the levels done) and, with ``matrix="current"``, "score" (logarithm of what its group's
+        wavelet would cost) and "neighbors" (logarithm of the number of rows correlated with it).
     propagate : {"matrix", "laplacian", "none"}
         What messages are multiplied with: the active block of the matrix, its normalized
         Laplacian, or nothing.
@@ -47,8 +47,9 @@ class PolicySettings:
     activation : {"relu", "tanh", "sigmoid"}
         The nonlinearity.
     readout : {"sum", "linear"}
-        Pivot logits are the sum of an embedding, as in the paper, or a learned combination that starts
-        at zero; then the similarity of partners is weighted by a learned factor from zero too.
+        Pivot logits are the sum of an embedding, as in the paper, or a learned combination that
+        starts at zero; then the similarity of partners is weighted by a learned factor, from zero
+        too.
     score_prior : float, optional
         Adds ``-weight * log(score)`` to the pivot logits; the weight is learned from this value.
     partner_prior : float, optional
@@ -57,9 +58,9 @@ class PolicySettings:
     wavelets : {"pivot", "overlap"}
         Which coordinates are dropped: the pivot (and the partners drawn first), as in the paper,
         or those the wavelets overlap most.
-    survivors : {"eigenvectors", "nearest", "alternate"}
-        Basis of the rows that stay active, see `wavemmf.select.greedy`; "alternate" trains and
-        samples both in turn, and selects with the better one.
+    survivors : {"eigenvectors", "nearest", "auto"}
+        Basis of the rows that stay active, see `wavemmf.select.greedy`; "auto" plays one episode of
+        each kind and stays with the better one for this matrix.
     refresh : int
         Embeddings are computed anew every so many levels.
 
@@ -106,13 +107,6 @@ class PolicySettings:
     def scored(self) -> bool:
         """Whether the current matrix, its Gram matrix and the cost of every group are kept."""
         return self.matrix == "current"
-
-    @property
-    def nearest(self) -> tuple[bool, ...]:
-        """The kinds of survivors, as flags for "nearest", that episodes go through in turn."""
-        return {"eigenvectors": (False,), "nearest": (True,), "alternate": (False, True)}[
-            self.survivors
-        ]
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as plain values."""
