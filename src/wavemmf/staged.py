@@ -2,8 +2,9 @@
 
 A stage cuts the active matrix into parts of bounded size, eliminates about half of the rows of
 every part (best first, see `wavemmf.select.part`), and puts what is left together. Rows on the
-border of a part wait for the next stage, which cuts elsewhere. The parts do not depend on the number of
-workers, so neither does the result. Nothing n-by-n is formed; memory is proportional to the entries.
+border of a part wait for the next stage, which cuts elsewhere. The parts do not depend on the
+number of workers, so neither does the result. Nothing n-by-n is formed; memory is proportional
+to the number of entries.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -179,7 +181,7 @@ def reduce_in_stages(
     labels: Integers = np.arange(n)
     while active.shape[0] > core:
         rows = active.shape[0]
-        parts, between, assigned = _cut(active, part_size, seed)
+        parts, between = _cut(active, part_size, seed)
         borders = rows - sum(int(part.free.sum()) for part, _ in parts)
         goal = core if len(parts) == 1 else max(core, round(_KEEP * rows))
         targets = _share(goal, [part for part, _ in parts])
@@ -193,8 +195,8 @@ def reduce_in_stages(
     return collected.outcome(active, labels)
 
 
-def _cut(active: Any, part_size: int, seed: int) -> tuple[list[tuple[Part, Integers]], Any, Any]:
-    """Parts with their rows, the entries between them, and which part each row is in."""
+def _cut(active: Any, part_size: int, seed: int) -> tuple[list[tuple[Part, Integers]], Any]:
+    """Return parts with their rows, and the entries between them."""
     rows = active.shape[0]
     count = -(-rows // part_size)
     assigned = partition(active, count, seed)
@@ -207,14 +209,14 @@ def _cut(active: Any, part_size: int, seed: int) -> tuple[list[tuple[Part, Integ
     place[order] = np.arange(rows)
     bounds = np.concatenate([[0], np.cumsum(np.bincount(assigned))])
     parts = []
-    for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+    for first, last in pairwise(bounds):
         if last > first:
             *csr, free = cut_part(
                 active.indptr, active.indices, active.data, order, place, first, last
             )
             matrix = sp.csr_array(tuple(csr), shape=(last - first, last - first))
             parts.append((Part(matrix, free), order[first:last]))
-    return parts, between, assigned
+    return parts, between
 
 
 def _share(goal: int, parts: list[Part]) -> list[int]:
@@ -231,7 +233,7 @@ def _share(goal: int, parts: list[Part]) -> list[int]:
 def _join(
     reduced: list[Reduced], survivors: list[Integers], between: Any, rows: int
 ) -> tuple[Any, Integers]:
-    """The matrix on the surviving rows, in ascending order, and which rows those are."""
+    """Return the matrix on the surviving rows, in ascending order, and which rows those are."""
     kept = np.sort(np.concatenate(survivors))
     place = np.full(rows, -1, np.int64)
     place[kept] = np.arange(kept.size)
@@ -259,9 +261,7 @@ class _Collected:
         self.stages: list[dict[str, Any]] = []
         self._rotations: list[tuple[Rotations, Integers]] = []
 
-    def add(
-        self, reduced: list[Reduced], members: list[Integers], rows: int, borders: int
-    ) -> None:
+    def add(self, reduced: list[Reduced], members: list[Integers], rows: int, borders: int) -> None:
         for result, labels in zip(reduced, members, strict=True):
             self._rotations.append((result.rotations, labels))
             dropped = result.rotations.wavelets

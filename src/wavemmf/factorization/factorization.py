@@ -60,7 +60,7 @@ class Factorization:
     parameters : dict
         The settings it was computed with.
     error_is_exact : bool
-        Whether `residual_norm` is the error itself; if not, the error is guaranteed to be no larger.
+        Whether `residual_norm` is the error itself; if not, the error is no larger than that.
 
     Examples
     --------
@@ -515,10 +515,12 @@ class Factorization:
 
 
 def _frozen_floats(values: Any, name: str) -> Any:
-    """A private copy in float64 that cannot be written to; sparse stays sparse."""
+    """Return a private copy in float64 that cannot be written to; sparse stays sparse."""
     sparse = sp.issparse(values)
     copy: Any = (
-        sp.csr_array(values, dtype=np.float64, copy=True) if sparse else np.array(values, np.float64)
+        sp.csr_array(values, dtype=np.float64, copy=True)
+        if sparse
+        else np.array(values, np.float64)
     )
     if not np.isfinite(copy.data if sparse else copy).all():
         raise InvalidFactorizationError(f"{name} holds NaN or infinite values")

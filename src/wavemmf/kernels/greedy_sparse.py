@@ -58,7 +58,8 @@ def sparse_greedy_levels(
     """Run up to `max_levels` levels; returns the arena, the active size and the level count.
 
     Fewer if no free row is left. `diagonal` receives the diagonal entry of every row as it is
-    dropped. To ``lost[0]`` is added the squared error, to ``lost[1]`` the norms of what was discarded.
+    dropped. To ``lost[0]`` is added the squared error, to ``lost[1]`` the norms of what was
+    discarded.
     """
     n = start.size
     both = not nearest
@@ -237,8 +238,8 @@ def _score_pivot(
 def _gram_row(p, columns, values, start, length, least, workspace, seen):
     """Add up the rows of the neighbours of `p` in `workspace`; `seen` lists what was written.
 
-    Neighbours with a squared weight below `least` are left out: rows have many small entries, and the
-    sum only ranks partners; scores come from exact Gram blocks.
+    Neighbours with a squared weight below `least` are left out: rows have many small entries, and
+    the sum only ranks partners; scores come from exact Gram blocks.
     """
     count = 0
     for q in range(start[p], start[p] + length[p]):

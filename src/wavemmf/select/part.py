@@ -1,8 +1,8 @@
 """Greedy levels on a sparse matrix, or on the part of one that no other part can see.
 
-A part is a set of rows with the matrix on them. Rows with entries outside the part are not free: they
-are never rotated, so those entries stay as they are, and everything a rotation changes lies inside
-the part. Parts can therefore be worked on at the same time, anywhere, and put together again.
+A part is a set of rows with the matrix on them. Rows with entries outside the part are not free:
+they are never rotated, so those entries stay as they are, and everything a rotation changes lies
+inside the part. Parts can therefore be worked on at the same time, anywhere, and put together again.
 """
 
 from __future__ import annotations
