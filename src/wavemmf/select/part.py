@@ -2,7 +2,8 @@
 
 A part is a set of rows with the matrix on them. Rows with entries outside the part are not free:
 they are never rotated, so those entries stay as they are, and everything a rotation changes lies
-inside the part. Parts can therefore be worked on at the same time, anywhere, and put together again.
+inside the part. Parts can therefore be worked on at the same time, anywhere, and put together
+again.
 """
 
 from __future__ import annotations
