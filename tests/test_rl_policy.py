@@ -25,7 +25,7 @@ from wavemmf.select.plan import Selector, Task  # noqa: E402
 KARATE = wm.graphs.normalized_laplacian(wm.graphs.karate()).toarray()
 GUIDED = PRESETS["guided"].policy
 KINDS = {
-    "paper": PolicySettings(),
+    "paper": PRESETS["paper"].policy,
     "features": PolicySettings(
         features=("active", "degree", "diagonal", "norm", "progress"), propagate="laplacian",
         activation="sigmoid",
@@ -151,11 +151,11 @@ class TestLikelihood:
         left = decisions.active[level, b].nonzero()[:, 0].tolist()
         action = [i for i in decisions.actions[level, b].tolist() if i >= 0]
         scores = None if decisions.scores is None else decisions.scores[level, b : b + 1]
-        cosines = None if decisions.cosines is None else decisions.cosines[level, b : b + 1]
+        relations = None if decisions.relations is None else decisions.relations[level, b : b + 1]
         z = policy.pivot_logits(pivots, scores)[0]
         total = z[action[0]] - torch.logsumexp(z[left], 0)
         left.remove(action[0])
-        z = policy.partner_logits(partners, torch.tensor(action[:1]), cosines)[0]
+        z = policy.partner_logits(partners, torch.tensor(action[:1]), relations)[0]
         for member in action[1:]:
             total = total + z[member] - torch.logsumexp(z[left], 0)
             left.remove(member)

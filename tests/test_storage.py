@@ -111,8 +111,18 @@ def test_newer_version(saved: Path) -> None:
         saved,
         {"header.json": header(saved, version=FORMAT_VERSION + 1, written_by="wavemmf 99.0")},
     )
-    with pytest.raises(FileFormatError, match=r"version 2 \(written by wavemmf 99\.0\).*upgrade"):
+    later = rf"version {FORMAT_VERSION + 1} \(written by wavemmf 99\.0\).*upgrade"
+    with pytest.raises(FileFormatError, match=later):
         wm.load(saved)
+
+
+def test_first_version_is_still_read(saved: Path) -> None:
+    expected = wm.load(saved)
+    old = json.loads(header(saved, version=1))
+    del old["error_is_exact"]
+    rewrite(saved, {"header.json": json.dumps(old).encode()})
+    assert wm.load(saved).error_is_exact
+    assert wm.load(saved).error() == expected.error()
 
 
 @pytest.mark.parametrize("version", [0, -1, "1", None, 1.5])

@@ -13,7 +13,7 @@ from ..kernels.episode import advance
 from ..kernels.interrupts import deferred_interrupts
 from ..kernels.threads import num_threads, run_all
 from ..select.plan import LevelRecorder, Task
-from .features import Facts, facts_of_current, facts_of_original, log_squared_cosines
+from .features import Facts, facts_of_current, facts_of_original, relations
 from .problem import Problem
 from .settings import PolicySettings
 
@@ -63,13 +63,17 @@ class Episodes:
             return facts_of_current(self.state)
         return facts_of_original(self.problem.messages, active)
 
-    def log_cosines(self, pivots: torch.Tensor) -> torch.Tensor:
-        """Return how parallel all rows are to the pivots, shape (batch, n)."""
+    def relations(self, pivots: torch.Tensor) -> torch.Tensor:
+        """Return how all rows relate to the pivots, shape (batch, n, 2)."""
         which, chosen = np.arange(self.count), pivots.numpy()
         energies = np.maximum(self.state.energies, _TINY)
         rows = self.state.grams[which, chosen]
         squared = rows * rows / (energies * energies[which, chosen][:, None])
-        return log_squared_cosines(torch.from_numpy(squared).float())
+        groups, sizes = self.state.groups[which, chosen], self.state.sizes[which, chosen]
+        members = np.zeros(squared.shape, np.bool_)
+        episode, place = np.nonzero(np.arange(groups.shape[1]) < sizes[:, None])
+        members[episode, groups[episode, place]] = True
+        return relations(torch.from_numpy(squared).float(), torch.from_numpy(members))
 
     def take(self, actions: Any, overlap: bool | None = None) -> None:
         """Rotate one group in every episode.

@@ -14,7 +14,7 @@ __all__ = [
     "facts_of_current",
     "facts_of_original",
     "log_score",
-    "log_squared_cosines",
+    "relations",
     "stack_features",
 ]
 
@@ -70,6 +70,11 @@ def stack_features(
     return chosen * active.unsqueeze(-1)
 
 
-def log_squared_cosines(squared: torch.Tensor) -> torch.Tensor:
-    """Return the logarithm of squared cosines between rows, bounded below."""
-    return torch.log(squared.clamp(0.0, 1.0) + 1e-12)
+def relations(squared_cosines: torch.Tensor, members: torch.Tensor) -> torch.Tensor:
+    """Return what is known of a pivot and another row, as a last dimension of two numbers.
+
+    The logarithm, bounded below, of the squared cosine between them; and whether the row is in the
+    group by which the pivot was scored.
+    """
+    logarithms = torch.log(squared_cosines.clamp(0.0, 1.0) + 1e-12)
+    return torch.stack([logarithms, members.to(logarithms.dtype)], dim=-1)

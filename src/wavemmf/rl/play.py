@@ -30,7 +30,7 @@ class Decisions:
         The finished episodes.
     active : bool tensor of shape (L, batch, n)
     features : tensor of shape (number of refreshes, batch, n, features)
-    scores, cosines : tensors of shape (L, batch, n), or None
+    scores, relations : tensors of shape (L, batch, n) and (L, batch, n, 2), or None
         What the priors look at.
     actions : integer tensor of shape (L, batch, k)
         The pivot, then its partners in the order they were drawn; -1 for none.
@@ -40,7 +40,7 @@ class Decisions:
     active: torch.Tensor
     features: torch.Tensor
     scores: torch.Tensor | None
-    cosines: torch.Tensor | None
+    relations: torch.Tensor | None
     actions: torch.Tensor
 
 
@@ -51,10 +51,12 @@ def play(
     count: int,
     generator: torch.Generator | None = None,
     record: bool = True,
+    temperature: torch.Tensor | float = 1.0,
 ) -> Decisions:
     """Play `count` episodes; without a generator, by the largest logits.
 
-    Without `record`, of all that was seen only the last level is returned.
+    Without `record`, of all that was seen only the last level is returned. The temperature may
+    differ between episodes, shape (count, 1).
     """
     embedding: tuple[torch.Tensor, torch.Tensor] = (torch.empty(0), torch.empty(0))
 
@@ -63,12 +65,13 @@ def play(
         if recorder.refreshed:
             embedding = policy.embed(recorder.features[-1], active.float(), problem.messages)
         scores = recorder.scores[-1] if problem.scored else None
-        pivots = draw(policy.pivot_logits(embedding[0], scores), active, 1, generator)
+        pivots = draw(policy.pivot_logits(embedding[0], scores), active, 1, generator, temperature)
         recorder.see_partners(pivots[:, 0])
-        cosines = recorder.cosines[-1] if problem.scored else None
-        logits = policy.partner_logits(embedding[1], pivots[:, 0], cosines)
+        relations = recorder.relations[-1] if problem.scored else None
+        logits = policy.partner_logits(embedding[1], pivots[:, 0], relations)
         others = active.scatter(1, pivots, False)
-        return torch.cat([pivots, draw(logits, others, size - 1, generator)], dim=1)
+        partners = draw(logits, others, size - 1, generator, temperature)
+        return torch.cat([pivots, partners], dim=1)
 
     return _run(policy, problem, count, decide, record=record)
 
@@ -103,7 +106,7 @@ class _Recorder:
         self.active: list[torch.Tensor] = []
         self.features: list[torch.Tensor] = []
         self.scores: list[torch.Tensor] = []
-        self.cosines: list[torch.Tensor] = []
+        self.relations: list[torch.Tensor] = []
         self.actions: list[torch.Tensor] = []
 
     @property
@@ -112,7 +115,7 @@ class _Recorder:
 
     def forget(self) -> None:
         """Drop what was recorded, but for features that are still in use."""
-        for kept in (self.active, self.scores, self.cosines, self.actions):
+        for kept in (self.active, self.scores, self.relations, self.actions):
             kept.clear()
         if self.refreshed:
             self.features.clear()
@@ -132,7 +135,7 @@ class _Recorder:
 
     def see_partners(self, pivots: torch.Tensor) -> None:
         if self.episodes.problem.scored:
-            self.cosines.append(self.episodes.log_cosines(pivots))
+            self.relations.append(self.episodes.relations(pivots))
 
 
 def _run(
@@ -164,7 +167,7 @@ def _run(
         _stacked(recorder.active, (0, episodes.count, problem.n), torch.bool),
         _stacked(recorder.features, (0, episodes.count, problem.n, 1), torch.float32),
         _stacked(recorder.scores, (0, 0, 0), torch.float32) if scored else None,
-        _stacked(recorder.cosines, (0, 0, 0), torch.float32) if scored else None,
+        _stacked(recorder.relations, (0, 0, 0, 2), torch.float32) if scored else None,
         _stacked(recorder.actions, (0, episodes.count, schedule.k), torch.int64),
     )
 
@@ -215,9 +218,9 @@ def _likelihood(policy: Policy, decisions: Decisions, levels: slice) -> Likeliho
     actions = decisions.actions[levels].flatten(0, 1)
     pivots, partners = actions[:, :1], actions[:, 1:]
     scores = None if decisions.scores is None else decisions.scores[levels].flatten(0, 1)
-    cosines = None if decisions.cosines is None else decisions.cosines[levels].flatten(0, 1)
+    relations = None if decisions.relations is None else decisions.relations[levels].flatten(0, 1)
     pivot_logits = policy.pivot_logits(spread[0], scores)
-    partner_logits = policy.partner_logits(spread[1], pivots[:, 0], cosines)
+    partner_logits = policy.partner_logits(spread[1], pivots[:, 0], relations)
     others = allowed.scatter(1, pivots, False)
     log_probability = ordered_log_probability(pivot_logits, allowed, pivots)
     log_probability = log_probability + ordered_log_probability(partner_logits, others, partners)

@@ -56,6 +56,7 @@ class Policy(torch.nn.Module):
     name = "policy"
     score_prior: torch.Tensor
     partner_prior: torch.Tensor
+    group_prior: torch.Tensor
 
     def __init__(self, settings: PolicySettings | None = None, seed: int = 0) -> None:
         super().__init__()
@@ -72,7 +73,7 @@ class Policy(torch.nn.Module):
         if settings.readout == "linear":
             self.readout = torch.nn.Parameter(torch.zeros(self.pivot_network.width))
             self.similarity_weight = torch.nn.Parameter(torch.zeros(()))
-        for name in ("score_prior", "partner_prior"):
+        for name in ("score_prior", "partner_prior", "group_prior"):
             value = getattr(settings, name)
             if value is not None:
                 self.register_parameter(name, torch.nn.Parameter(torch.tensor(float(value))))
@@ -114,14 +115,14 @@ class Policy(torch.nn.Module):
         self,
         embedding: torch.Tensor,
         pivots: torch.Tensor,
-        log_cosines: torch.Tensor | None = None,
+        relations: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Return the logit of every row, shape (batch, n), for being a partner of the pivot."""
         own = torch.take_along_dim(embedding, pivots[:, None, None], dim=1)
-        return self._partner_logits((embedding * own).sum(-1), log_cosines)
+        return self._partner_logits((embedding * own).sum(-1), relations)
 
     def candidate_logits(
-        self, embedding: torch.Tensor, candidates: torch.Tensor, log_cosines: torch.Tensor
+        self, embedding: torch.Tensor, candidates: torch.Tensor, relations: torch.Tensor
     ) -> torch.Tensor:
         """Return the logits of a few candidates for being partners of pivots.
 
@@ -131,21 +132,23 @@ class Policy(torch.nn.Module):
             Of the second network.
         candidates : integer tensor of shape (pivots, m)
             In every row a pivot and its candidates.
-        log_cosines : tensor of shape (pivots, m)
-            How parallel they are to the pivot.
+        relations : tensor of shape (pivots, m, 2)
+            What is known of the pivot and each of them.
         """
         chosen = embedding[candidates]
         similarity = (chosen * chosen[:, :1]).sum(-1)
-        return self._partner_logits(similarity, log_cosines)
+        return self._partner_logits(similarity, relations)
 
     def _partner_logits(
-        self, similarity: torch.Tensor, log_cosines: torch.Tensor | None
+        self, similarity: torch.Tensor, relations: torch.Tensor | None
     ) -> torch.Tensor:
         logits = similarity
         if self.settings.readout == "linear":
             logits = self.similarity_weight * similarity
-        if self.settings.partner_prior is not None and log_cosines is not None:
-            logits = logits + self.partner_prior * log_cosines
+        if relations is not None and self.settings.partner_prior is not None:
+            logits = logits + self.partner_prior * relations[..., 0]
+        if relations is not None and self.settings.group_prior is not None:
+            logits = logits + self.group_prior * relations[..., 1]
         return logits
 
     def select(self, matrix: Matrix, task: Task) -> Rotations:

@@ -66,8 +66,9 @@ class Preset:
 
 PRESETS = {
     # The appendix of the paper: two networks of 4 layers and width 10 that see which rows are
-    # active, discount 1, learning rate 1e-3.
-    "paper": Preset(PolicySettings(), TrainingSettings()),
+    # active, discount 1, learning rate 1e-3. The nonlinearity is not named there; embeddings of
+    # one sign, as ReLU gives, make every row similar to every other.
+    "paper": Preset(PolicySettings(activation="tanh"), TrainingSettings()),
     # Sees the matrix as compressed so far. Untrained it is a randomised greedy selector.
     "guided": Preset(
         PolicySettings(
@@ -80,6 +81,7 @@ PRESETS = {
             readout="linear",
             score_prior=5.0,
             partner_prior=20.0,
+            group_prior=5.0,
             wavelets="overlap",
             survivors="auto",
         ),

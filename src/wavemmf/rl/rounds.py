@@ -22,7 +22,7 @@ from ..kernels.episode_sparse import pick_disjoint, rotate_groups, score_rows
 from ..kernels.interrupts import deferred_interrupts
 from ..kernels.threads import num_threads, run_all
 from ..select.plan import LevelRecorder, Task
-from .features import log_squared_cosines, stack_features
+from .features import relations, stack_features
 from .messages import Messages
 from .policy import Policy
 from .sampling import gumbel
@@ -40,10 +40,14 @@ _FILL_TOLERANCE = 1e-3
 
 @torch.no_grad()
 def select_in_rounds(
-    policy: Policy, matrix: Any, task: Task, generator: torch.Generator | None
+    policy: Policy,
+    matrix: Any,
+    task: Task,
+    generator: torch.Generator | None = None,
+    temperature: float = 1.0,
 ) -> Rotations:
     """Choose coordinates for a csr_array; without a generator, always the largest logits."""
-    rounds = _Rounds(policy, matrix, task, generator)
+    rounds = _Rounds(policy, matrix, task, generator, temperature)
     while rounds.active > task.core:
         rounds.play()
         task.report(rounds.n - rounds.active, rounds.n - task.core, "")
@@ -52,9 +56,15 @@ def select_in_rounds(
 
 class _Rounds:
     def __init__(
-        self, policy: Policy, matrix: Any, task: Task, generator: torch.Generator | None
+        self,
+        policy: Policy,
+        matrix: Any,
+        task: Task,
+        generator: torch.Generator | None,
+        temperature: float,
     ) -> None:
-        self.policy, self.task, self.generator = policy, task, generator
+        self.policy, self.task = policy, task
+        self.generator, self.temperature = generator, temperature
         # Of two kinds to choose from, survivors near the coordinates keep sparse rows sparse.
         self.nearest = policy.settings.survivors != "eigenvectors"
         self.n = matrix.shape[0]
@@ -119,17 +129,20 @@ class _Rounds:
         self.partners = partners[0]
         logits = self.policy.pivot_logits(pivots, scores)[0][rows]
         if self.generator is not None:
-            logits = logits + gumbel(logits, self.generator)
+            logits = logits + self.temperature * gumbel(logits, self.generator)
         return rows[np.argsort(-logits.numpy(), kind="stable")[:count]]
 
     def _groups(self, rows: Any) -> tuple[Any, Any]:
         """Return the groups of the given pivots, pivot first, and their sizes."""
         candidates = torch.from_numpy(self.candidates[rows])
         sizes = self.sizes[rows]
-        cosines = log_squared_cosines(torch.from_numpy(self.cosines[rows]).float())
-        logits = self.policy.candidate_logits(self.partners, candidates, cosines)
+        known = relations(
+            torch.from_numpy(self.cosines[rows]).float(),
+            (torch.arange(candidates.shape[1]) < self.task.k).expand(candidates.shape),
+        )
+        logits = self.policy.candidate_logits(self.partners, candidates, known)
         if self.generator is not None:
-            logits = logits + gumbel(logits, self.generator)
+            logits = logits + self.temperature * gumbel(logits, self.generator)
         real = torch.arange(candidates.shape[1]) < torch.from_numpy(sizes)[:, None]
         logits = torch.where(real, logits, torch.full_like(logits, -torch.inf))
         logits[:, 0] = torch.inf  # the pivot itself

@@ -22,6 +22,7 @@ def draw(
     allowed: torch.Tensor,
     count: int,
     generator: torch.Generator | None = None,
+    temperature: torch.Tensor | float = 1.0,
 ) -> torch.Tensor:
     """Draw `count` different allowed entries of the last dimension, in order.
 
@@ -39,6 +40,8 @@ def draw(
         How many to draw.
     generator : torch.Generator, optional
         Source of the noise.
+    temperature : float or tensor that broadcasts with the logits
+        What logits are divided by: below 1, likely entries become likelier still.
 
     Returns
     -------
@@ -50,7 +53,7 @@ def draw(
     [1, 2]
     """
     if generator is not None:
-        logits = logits + gumbel(logits, generator)
+        logits = logits + temperature * gumbel(logits, generator)
     masked = torch.where(allowed, logits, torch.full_like(logits, -torch.inf))
     return masked.topk(count, dim=-1).indices
 

@@ -22,6 +22,7 @@ FEATURES = {
     "neighbors": True,
     "progress": False,
 }
+_PRIORS = ("score_prior", "partner_prior", "group_prior")
 SURVIVORS = ("eigenvectors", "nearest", "auto")
 
 
@@ -55,6 +56,9 @@ class PolicySettings:
     partner_prior : float, optional
         Adds ``weight * log(g_pj^2 / g_jj)`` to the partner logits, with g the Gram matrix; the
         weight is learned from this value.
+    group_prior : float, optional
+        Adds a weight to the partner logits of the rows in the group by which the pivot was scored;
+        it is learned from this value.
     wavelets : {"pivot", "overlap"}
         Which coordinates are dropped: the pivot (and the partners drawn first), as in the paper,
         or those the wavelets overlap most.
@@ -79,6 +83,7 @@ class PolicySettings:
     readout: str = "sum"
     score_prior: float | None = None
     partner_prior: float | None = None
+    group_prior: float | None = None
     wavelets: str = "pivot"
     survivors: str = "eigenvectors"
     refresh: int = 1
@@ -99,7 +104,7 @@ class PolicySettings:
         for feature in self.features:
             check_choice("features", feature, FEATURES)
         needs = [name for name in self.features if FEATURES[name]]
-        needs += [name for name in ("score_prior", "partner_prior") if getattr(self, name)]
+        needs += [name for name in _PRIORS if getattr(self, name) is not None]
         if needs and not self.scored:
             raise InvalidInputError(f"{', '.join(needs)} need matrix='current'")
 

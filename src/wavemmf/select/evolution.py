@@ -77,7 +77,7 @@ class Evolution:
     children: int | None = None
     crossover: float = 0.25
     founders: float = 0.25
-    relatedness: float = 0.3
+    relatedness: float = 0.1
     pairs: str = "exhaustive"
 
     def __post_init__(self) -> None:
@@ -177,13 +177,13 @@ def _founder(task: Task, index: int, rng: np.random.Generator) -> _Genome:
 
 def _child(parents: Sequence[_Individual], crossover: float, rng: np.random.Generator) -> _Genome:
     """Return the genome of a child of one or two of the parents."""
-    first, second = (parents[int(index)] for index in rng.integers(len(parents), size=2))
+    first, *others = (parents[int(index)] for index in rng.permutation(len(parents))[:2])
     # The square prefers early levels: most of the error is made there, and late changes matter
     # less the fewer rows are left.
     level = int(first.rotations.num_levels * rng.random() ** 2)
     given = first.groups.until(level)
-    if rng.random() < crossover:
-        given = first.groups.followed_by(second.groups, level)
+    if others and rng.random() < crossover:
+        given = first.groups.followed_by(others[0].groups, level)
     task = first.genome.task
     noise = np.maximum([task.score_noise, task.correlation_noise], _NOISE[0])
     noise *= np.exp(_NOISE_CHANGE * rng.standard_normal(2))
