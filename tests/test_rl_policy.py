@@ -32,7 +32,10 @@ KINDS = {
     ),
     "lazy": PolicySettings(refresh=3, activation="tanh"),
     "guided": GUIDED,
-    "guided_graph": replace(GUIDED, propagate="matrix", refresh=2, wavelets="pivot"),
+    "guided_graph": replace(
+        GUIDED, propagate="matrix", refresh=2, wavelets="pivot", group_prior=2.0
+    ),
+    "identities": PRESETS["identities"].policy,
 }  # fmt: skip
 
 
@@ -107,10 +110,27 @@ class TestNetwork:
         for first, second in zip(*results, strict=True):
             torch.testing.assert_close(first, second)
 
+    def test_only_identities_tell_near_from_far(self):
+        """On a cycle all rows look the same to the paper's network; with identities they do not."""
+        a = wm.graphs.normalized_laplacian(wm.graphs.cycle(60))
+        active = torch.ones(1, 60)
+        similarities = {}
+        for preset in ("paper", "identities"):
+            settings = PRESETS[preset].policy
+            messages = Messages(a)
+            x = stack_features(settings, facts_of_original(messages, active), active, 0.0)
+            assert x.shape == (1, 60, settings.inputs)
+            rows = Policy(settings).embed(x, active, messages)[1][0].detach().numpy()
+            similarities[preset] = [np.mean(rows * np.roll(rows, s, axis=0)) for s in (1, 30)]
+        near, far = similarities["paper"]
+        assert near == pytest.approx(far, rel=1e-4)
+        near, far = similarities["identities"]
+        assert near > 5 * abs(far)
+
     def test_settings_are_checked(self):
         for wrong in (
             {"layers": 0}, {"features": ()}, {"features": ("magic",)}, {"propagate": "x"},
-            {"score_prior": 1.0}, {"features": ("score",)}, {"refresh": 0},
+            {"score_prior": 1.0}, {"features": ("score",)}, {"refresh": 0}, {"identities": -1},
         ):  # fmt: skip
             with pytest.raises(InvalidInputError):
                 PolicySettings(**wrong)

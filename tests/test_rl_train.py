@@ -93,6 +93,14 @@ class TestLearning:
         errors = policy.history.errors
         assert errors[-96:].mean() < 0.93 * errors[:96].mean()
 
+    def test_identities_beat_neighbors_soon(self):
+        policy = train_policy(KARATE, k=8, core=8, episodes=320, preset="identities", seed=0)
+        drawn = [
+            wm.factorize(KARATE, k=8, core=8, select="neighbors", seed=seed).error()
+            for seed in range(20)
+        ]
+        assert policy.history.errors[-160:].mean() < np.mean(drawn)
+
     def test_imitation_makes_demonstrations_likely(self):
         for preset in ("paper", "guided"):
             settings = PRESETS[preset].policy
@@ -111,7 +119,7 @@ class TestLearning:
             assert after > before
 
     @pytest.mark.parametrize("name", ["isolated", "disconnected", "identity", "zero", "tiny"])
-    @pytest.mark.parametrize("preset", ["paper", "guided"])
+    @pytest.mark.parametrize("preset", PRESETS)
     def test_odd_matrices(self, name, preset):
         a = oracle.MATRICES[name]
         policy = train_policy(
@@ -130,7 +138,7 @@ class TestCourse:
         assert same(first, train_policy(KARATE, episodes=12, seed=4, **SMALL))
         assert not same(first, train_policy(KARATE, episodes=12, seed=5, **SMALL))
 
-    @pytest.mark.parametrize("preset", ["paper", "guided"])
+    @pytest.mark.parametrize("preset", PRESETS)
     def test_resumes_identically(self, preset, tmp_path):
         settings = {**SMALL, "preset": preset, "baseline": "moving", "imitation": 4}
         graphs = [KARATE, wm.graphs.grid(4, 5)]

@@ -150,3 +150,48 @@ def test_finalists_are_no_copies_and_not_all_of_one_family() -> None:
     assert restarts._different(ranked, 2, 0.4) == [best, other]
     assert restarts._different(ranked, 3, 0.4) == [best, other, sister]
     assert restarts._different(ranked, 2, 0.5) == [best, sister]
+
+
+@pytest.mark.parametrize("finalists", [1, 2, 3, 4, 7, 15, 16, 40])
+@pytest.mark.parametrize("steps", [0, 1, 2, 9, 500])
+def test_rounds_spend_the_steps_of_all_on_fewer_and_fewer(finalists: int, steps: int) -> None:
+    plan = restarts.rounds(finalists, steps)
+    assert plan[0] == (1, steps) if finalists == 1 else plan[0] == (finalists, (steps + 1) // 2)
+    counts = [count for count, _ in plan]
+    assert counts == sorted(set(counts), reverse=True)
+    assert sum(count * each for count, each in plan) == finalists * steps
+    assert sum(each for _, each in plan) >= steps
+
+
+def test_the_winner_has_one_history_of_all_its_rounds() -> None:
+    seen: list[int] = []
+
+    def watch(step: int, error: float) -> None:
+        seen.append(step)
+
+    f = wm.factorize(
+        A, core=5, restarts=9, finalists=4, optimize="lbfgs", steps=20, tolerance=0, callback=watch
+    )
+    assert restarts.rounds(4, 20) == [(4, 10), (2, 10), (1, 20)]
+    assert len(seen) == 80
+    assert max(seen) == 40
+    assert f.history.stopped == "40 steps were taken"
+    assert len(f.history.errors) == len(f.history.seconds) == 41
+    assert np.all(np.diff(f.history.errors) <= 0)
+    assert np.all(np.diff(f.history.seconds) >= 0)
+    assert f.history.details["evaluations"] > 40
+    assert f.error() == pytest.approx(f.history.errors[-1])
+
+
+def test_finalists_that_are_finished_take_no_further_steps() -> None:
+    seen: list[int] = []
+
+    def enough(step: int, error: float) -> bool:
+        seen.append(step)
+        return True
+
+    f = wm.factorize(
+        A, core=5, restarts=9, finalists=4, optimize="lbfgs", steps=20, callback=enough
+    )
+    assert seen == [1, 1, 1, 1]
+    assert f.history.stopped == "the callback asked to stop"

@@ -1,4 +1,10 @@
-"""Search for good indices: a selector chooses many times, the best few are optimised."""
+"""Search for good indices: a selector chooses many times, the best few are optimised.
+
+How good a sequence becomes shows late: after a hundred steps the order of the finalists says little
+about the end, and what ends near zero takes a thousand steps or more. So finalists are optimised
+in rounds. All of them take half of the steps, the better half of them the other half, and what has
+been saved goes to the best.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +25,7 @@ from .optimize import Settings, optimize
 from .select import Selector, Task, check_chosen
 from .select.parallel import in_parallel
 
-__all__ = ["Candidate", "search"]
+__all__ = ["Candidate", "rounds", "search"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,20 @@ class Candidate:
         return len(self.groups & other.groups) / max(1, len(self.groups | other.groups))
 
 
+@dataclass(frozen=True)
+class Finalist:
+    """Rotations as far as they are optimised, the record of that, and whether they can improve."""
+
+    rotations: Rotations
+    history: History
+    finished: bool
+
+    @property
+    def objective(self) -> float:
+        """The objective that was reached."""
+        return float(self.history.details["objective"])
+
+
 def search(
     matrix: Any,
     selector: Selector,
@@ -68,7 +88,8 @@ def search(
     finalists : int
         How many of them, by closed-form error, are optimised.
     settings : Settings, optional
-        How they are optimised; without it the best candidate is returned as it is.
+        How they are optimised; ``steps`` is what they take on average, see `rounds`. Without
+        settings the best candidate is returned as it is.
 
     Returns
     -------
@@ -83,17 +104,45 @@ def search(
         "closed_form_errors": _summary([candidate.error for candidate in candidates]),
     }
     if settings is None:
-        best = candidates[0]
-        reached = "all runs done"
-        return best.rotations, History(selector.name, (best.error,), (0.0,), reached, spread)
+        first = candidates[0]
+        history = History(selector.name, (first.error,), (0.0,), "all runs done", spread)
+        return first.rotations, history
     dense = matrix.toarray() if sp.issparse(matrix) else matrix
     chosen = _different(candidates, finalists, getattr(selector, "relatedness", 1.0))
-    results, interrupted = _optimise_finalists(dense, chosen, task, settings)
-    rotations, history = min(results, key=lambda result: float(result[1].details["objective"]))
-    errors = sorted(history.errors[-1] for _, history in results)
-    details = {**history.details, **spread, "optimized_errors": errors}
-    stopped = "interrupted" if interrupted else history.stopped
-    return rotations, replace(history, details=details, stopped=stopped)
+    reached, interrupted = _optimise(dense, chosen, task, settings)
+    best = min(reached, key=lambda finalist: finalist.objective)
+    errors = sorted(finalist.history.errors[-1] for finalist in reached)
+    details = {**best.history.details, **spread, "optimized_errors": errors}
+    stopped = "interrupted" if interrupted else best.history.stopped
+    return best.rotations, replace(best.history, details=details, stopped=stopped)
+
+
+def rounds(finalists: int, steps: int) -> list[tuple[int, int]]:
+    """Return for each round how many finalists take part, and how many steps they take.
+
+    Together they take no more than ``finalists * steps`` steps: all of them the first half, the
+    better half of them the second, the better half of those as many again, and the best one what
+    is left.
+
+    Examples
+    --------
+    >>> rounds(15, 500)
+    [(15, 250), (7, 250), (3, 500), (1, 500)]
+    >>> rounds(2, 500)
+    [(2, 250), (1, 500)]
+    """
+    first = steps - steps // 2
+    plan = [(finalists, first)]
+    left = finalists * (steps - first)
+    for share, wanted in ((2, steps - first), (4, steps), (finalists, left)):
+        count = max(1, finalists // share)
+        taken = min(wanted, left // count)
+        left -= count * taken
+        if count == plan[-1][0]:  # the same finalists go on: no reason to stop between
+            plan[-1] = count, plan[-1][1] + taken
+        elif taken:
+            plan.append((count, taken))
+    return plan
 
 
 def _ranked(matrix: Any, selector: Selector, task: Task, count: int) -> list[Candidate]:
@@ -112,32 +161,77 @@ def _ranked(matrix: Any, selector: Selector, task: Task, count: int) -> list[Can
     return sorted(candidates, key=lambda candidate: candidate.error)
 
 
-def _optimise_finalists(
+def _optimise(
     matrix: Any, chosen: list[Candidate], task: Task, settings: Settings
-) -> tuple[list[tuple[Rotations, History]], bool]:
-    """Optimise as many at a time as there are threads; Ctrl-C keeps those that are done."""
+) -> tuple[list[Finalist], bool]:
+    """Optimise in rounds, as many at a time as there are threads; Ctrl-C keeps what is reached."""
     cancelled = threading.Event()
+    plan = rounds(len(chosen), settings.steps)
+    total, done = sum(count for count, _ in plan), 0
+    field: list[Candidate | Finalist] = list(chosen)
 
-    def stop(step: int, error: float) -> bool:
-        asked = settings.callback is not None and settings.callback(step, error)
-        return bool(asked) or cancelled.is_set()
+    def go_on(runner: Candidate | Finalist, steps: int) -> Finalist:
+        return _advance(matrix, runner, steps, settings, cancelled)
 
-    quiet = replace(settings, report=silent, callback=stop)
-    results: list[tuple[Rotations, History]] = []
-    batch = num_threads()
     try:
-        for first in range(0, len(chosen), batch):
-            calls = [(matrix, each.rotations, quiet) for each in chosen[first : first + batch]]
-            results += run_all(optimize, calls)
-            task.report(len(results), len(chosen), "optimising")
-            if any(history.stopped == "interrupted" for _, history in results):
-                return results, True
+        for count, steps in plan:
+            field.sort(key=_standing)
+            for first in range(0, count, num_threads()):
+                batch = slice(first, min(count, first + num_threads()))
+                field[batch] = run_all(go_on, [(runner, steps) for runner in field[batch]])
+                done += len(field[batch])
+                task.report(done, total, "optimising")
+                if any(each.history.stopped == "interrupted" for each in _reached(field)):
+                    return _reached(field), True
     except KeyboardInterrupt:
         cancelled.set()  # workers end after their present step
-        if not results:
+        if not _reached(field):
             raise
-        return results, True
-    return results, False
+        return _reached(field), True
+    return _reached(field), False
+
+
+def _standing(runner: Candidate | Finalist) -> float:
+    """Return what finalists are ranked by; candidates keep their order."""
+    return runner.objective if isinstance(runner, Finalist) else 0.0
+
+
+def _reached(field: list[Candidate | Finalist]) -> list[Finalist]:
+    return [runner for runner in field if isinstance(runner, Finalist)]
+
+
+def _advance(
+    matrix: Any,
+    runner: Candidate | Finalist,
+    steps: int,
+    settings: Settings,
+    cancelled: threading.Event,
+) -> Finalist:
+    """Take up to `steps` more steps."""
+    before = runner.history if isinstance(runner, Finalist) else None
+    if isinstance(runner, Finalist) and runner.finished:
+        return runner
+    taken = len(before.errors) - 1 if before else 0
+
+    def stop(step: int, error: float) -> bool:
+        asked = settings.callback is not None and settings.callback(taken + step, error)
+        return bool(asked) or cancelled.is_set()
+
+    quiet = replace(settings, steps=steps, report=silent, callback=stop)
+    rotations, history = optimize(matrix, runner.rotations, quiet)
+    finished = len(history.errors) <= steps
+    return Finalist(rotations, _joined(before, history) if before else history, finished)
+
+
+def _joined(before: History, after: History) -> History:
+    """Return the record of a run that was continued; both parts hold the point in between."""
+    errors = before.errors + after.errors[1:]
+    seconds = before.seconds + tuple(before.seconds[-1] + time for time in after.seconds[1:])
+    evaluations = before.details["evaluations"] + after.details["evaluations"]
+    taken = f"{len(errors) - 1} steps were taken"
+    stopped = taken if after.stopped.endswith("steps were taken") else after.stopped
+    details = {**after.details, "evaluations": evaluations}
+    return replace(after, errors=errors, seconds=seconds, stopped=stopped, details=details)
 
 
 def _different(ranked: list[Candidate], count: int, relatedness: float) -> list[Candidate]:

@@ -49,7 +49,10 @@ def train(
     drop: Annotated[int, typer.Option(help="Wavelets per level, less than k.")] = 1,
     episodes: Annotated[int, typer.Option(help="Episodes to play.")] = 300,
     preset: Annotated[
-        str, typer.Option(metavar="paper|guided", help="The paper's agent, or a stronger one.")
+        str,
+        typer.Option(
+            metavar="paper|identities|guided", help="The paper's agent, or a stronger one."
+        ),
     ] = "paper",
     clusters: Annotated[
         int | None, typer.Option(help="Cut every input into clusters of so many vertices first.")

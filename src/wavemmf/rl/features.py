@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import torch
 
@@ -67,7 +69,17 @@ def stack_features(
         "progress": lambda: torch.full_like(active, progress),
     }
     chosen = torch.stack([columns[name]() for name in settings.features], dim=-1)
+    if settings.identities:
+        signs = _signs(active.shape[-1], settings.identities).to(chosen.dtype)
+        chosen = torch.cat([chosen, signs.expand(*active.shape, -1)], dim=-1)
     return chosen * active.unsqueeze(-1)
+
+
+@lru_cache(maxsize=8)
+def _signs(n: int, count: int) -> torch.Tensor:
+    """Return random signs of shape (n, count), always the same."""
+    generator = torch.Generator().manual_seed(0)
+    return 2.0 * torch.randint(0, 2, (n, count), generator=generator) - 1.0
 
 
 def relations(squared_cosines: torch.Tensor, members: torch.Tensor) -> torch.Tensor:

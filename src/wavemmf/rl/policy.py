@@ -64,7 +64,7 @@ class Policy(torch.nn.Module):
         self.settings = settings
         self.history = TrainingHistory()
         self.trained_with: dict[str, Any] = {}
-        shape = len(settings.features), settings.hidden, settings.layers, settings.activation
+        shape = settings.inputs, settings.hidden, settings.layers, settings.activation
         self.pivot_network = Encoder(*shape)
         self.partner_network = Encoder(*shape)
         generator = torch.Generator().manual_seed(check_integer("seed", seed, 0))

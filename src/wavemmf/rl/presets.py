@@ -1,4 +1,4 @@
-"""Agents by name: the paper's, and one that sees more and starts from the greedy selector."""
+"""Agents by name: the paper's, one that can tell nodes apart, and one that sees much more."""
 
 from __future__ import annotations
 
@@ -81,10 +81,16 @@ PRESETS = {
             readout="linear",
             score_prior=5.0,
             partner_prior=20.0,
-            group_prior=5.0,
             wavelets="overlap",
             survivors="auto",
         ),
         TrainingSettings(batch=32, learning_rate=1e-2, logarithmic=True, epochs=4),
+    ),
+    # The paper's agent, but nodes have identities, and messages are averages over neighbours
+    # (along a Laplacian, "laplacian" adds what neighbours say; its own entries would subtract it).
+    # Then rows close to each other have like embeddings, so the pivot can ask for its neighbours.
+    "identities": Preset(
+        PolicySettings(hidden=32, identities=32, propagate="laplacian", activation="tanh"),
+        TrainingSettings(learning_rate=3e-3),
     ),
 }

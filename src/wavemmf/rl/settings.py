@@ -39,6 +39,9 @@ class PolicySettings:
         neighbours), "diagonal", "norm" (logarithm of its active row's norm), "progress" (part of
         the levels done) and, with ``matrix="current"``, "score" (logarithm of what its group's
         wavelet would cost) and "neighbors" (logarithm of the number of rows correlated with it).
+    identities : int
+        So many random signs are further features of every node. They tell nodes apart: without
+        them nodes in like surroundings have equal embeddings, near or far.
     propagate : {"matrix", "laplacian", "none"}
         What messages are multiplied with: the active block of the matrix, its normalized
         Laplacian, or nothing.
@@ -77,6 +80,7 @@ class PolicySettings:
     layers: int = 4
     hidden: int = 10
     features: tuple[str, ...] = ("active",)
+    identities: int = 0
     propagate: str = "matrix"
     matrix: str = "original"
     activation: str = "relu"
@@ -92,6 +96,7 @@ class PolicySettings:
         check_integer("layers", self.layers, 1)
         check_integer("hidden", self.hidden, 1)
         check_integer("refresh", self.refresh, 1)
+        check_integer("identities", self.identities, 0)
         check_choice("propagate", self.propagate, PROPAGATIONS)
         check_choice("matrix", self.matrix, ("original", "current"))
         check_choice("activation", self.activation, ACTIVATIONS)
@@ -107,6 +112,11 @@ class PolicySettings:
         needs += [name for name in _PRIORS if getattr(self, name) is not None]
         if needs and not self.scored:
             raise InvalidInputError(f"{', '.join(needs)} need matrix='current'")
+
+    @property
+    def inputs(self) -> int:
+        """Numbers that are known of a node."""
+        return len(self.features) + self.identities
 
     @property
     def scored(self) -> bool:

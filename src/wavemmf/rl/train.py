@@ -61,8 +61,9 @@ def train_policy(
         Wavelets per level.
     episodes : int
         Episodes to play; whole batches.
-    preset : {"paper", "guided"}
-        The paper's agent, or the stronger one that looks at the current matrix.
+    preset : {"paper", "guided", "identities"}
+        The paper's agent; the strongest, which looks at the current matrix; or the paper's with
+        random signs that tell nodes apart, which lets it learn to group neighbours.
     policy : Policy or PolicySettings, optional
         A policy to train further (a copy is trained), or an architecture of your own.
     seed : int
