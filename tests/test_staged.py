@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wavemmf as wm
+from wavemmf.factorization.project import project
 from wavemmf.graphs.partition import partition
+from wavemmf.optimize import Settings
 from wavemmf.select.part import Method, Part, reduce_part
 from wavemmf.staged import reduce_in_stages
 
@@ -93,6 +95,119 @@ def test_any_sparse_matrix(
     true = np.linalg.norm(matrix.toarray() - f.to_dense())
     assert true <= f.error() + 1e-9 * (1 + f.matrix_norm)
     assert abs(true - outcome.residual) <= outcome.discarded + 1e-9 * (1 + f.matrix_norm)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    n=st.integers(20, 70), per_row=st.integers(1, 2), k=st.integers(2, 5), seed=st.integers(0, 99)
+)
+def test_learned_parts_of_any_sparse_matrix(n: int, per_row: int, k: int, seed: int) -> None:
+    matrix = random_sparse(n, per_row, seed)
+    method = Method(k, 1, False, True, 1e-6)
+    outcome = reduce_in_stages(matrix, n // 4, method, 40, settings=Settings("lbfgs", 5))
+    f = as_factorization(matrix, outcome)
+    true = np.linalg.norm(matrix.toarray() - f.to_dense())
+    assert true <= f.error() + 1e-9 * (1 + f.matrix_norm)
+    assert abs(true - outcome.residual) <= outcome.discarded + 1e-9 * (1 + f.matrix_norm)
+
+
+def test_learning_lowers_the_error() -> None:
+    graph = wm.graphs.grid(40, 40)
+    plain = wm.factorize(graph, core=160, k=4, engine="sparse")
+    learned = wm.factorize(graph, core=160, k=4, engine="sparse", optimize="lbfgs")
+    matrix = wm.graphs.normalized_laplacian(graph)
+    true = np.linalg.norm(matrix.toarray() - learned.to_dense())
+    assert learned.error_is_exact
+    assert learned.error() == pytest.approx(true, rel=1e-9)
+    assert learned.error() < 0.95 * plain.error()
+    assert len(learned.history.details["stages"]) > 1
+
+
+def test_learning_does_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("WAVEMMF_NUM_THREADS", threads)
+        results.append(
+            wm.factorize(wm.graphs.grid(30, 30), core=90, engine="sparse", optimize="lbfgs")
+        )
+    assert np.array_equal(results[0].rotations.blocks, results[1].rotations.blocks)
+    assert results[0].error() == results[1].error()
+
+
+def test_learning_gives_way_where_a_graph_does_not_fall_into_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from wavemmf.staged import stages
+
+    monkeypatch.setattr(stages, "_LEARNED_SIZES", (64, 128))
+    f = wm.factorize(
+        wm.graphs.barabasi_albert(1500, 4), core=600, engine="sparse", optimize="lbfgs"
+    )
+    assert [stage["learned"] for stage in f.history.details["stages"]] == [False]
+    assert f.relative_error() < 0.2
+
+
+@pytest.mark.parametrize("setting", [{"callback": print}, {"checkpoint": "state.ckpt"}])
+def test_settings_that_parts_cannot_have(setting: dict[str, object]) -> None:
+    with pytest.raises(wm.errors.InvalidInputError, match=next(iter(setting))):
+        wm.factorize(wm.graphs.grid(20, 20), core=40, engine="sparse", optimize="lbfgs", **setting)
+
+
+def test_every_stage_is_told() -> None:
+    notes: list[str] = []
+    f = wm.factorize(
+        wm.graphs.grid(30, 30), core=90, engine="sparse", optimize="lbfgs",
+        report=lambda done, total, note: notes.append(note),
+    )  # fmt: skip
+    told = [note for note in notes if note.endswith("\n")]
+    assert len(told) == len(f.history.details["stages"])
+    assert "rows left" in told[0]
+    assert "error so far" in told[0]
+
+
+@pytest.mark.parametrize("pattern", ["everywhere", "band"])
+def test_projection_against_dense_algebra(pattern: str) -> None:
+    matrix = random_sparse(150, 2, 5)
+    rotations = wm.factorize(matrix, core=40, k=4).rotations
+    core = rotations.core
+    w = wm.Factorization.from_rotations(matrix, rotations).basis().toarray()
+    rotated = w @ matrix.toarray() @ w.T
+    wanted = np.ones((40, 40), bool)
+    if pattern == "band":
+        wanted = np.abs(np.subtract.outer(np.arange(40), np.arange(40))) < 5
+    diagonal, block, error = project(
+        matrix, rotations, None if pattern == "everywhere" else sp.csr_array(wanted * 1.0)
+    )
+    np.testing.assert_allclose(diagonal, rotated.diagonal(), atol=1e-10)
+    dense = block.toarray() if sp.issparse(block) else block
+    np.testing.assert_allclose(dense, rotated[np.ix_(core, core)] * wanted, atol=1e-10)
+    h = np.diag(diagonal)
+    h[np.ix_(core, core)] = dense
+    assert error == pytest.approx(np.linalg.norm(rotated - h), rel=1e-9)
+
+
+@pytest.mark.parametrize("sparse_core", [False, True])
+@pytest.mark.parametrize("columns", [None, 3])
+def test_solve(sparse_core: bool, columns: int | None) -> None:
+    matrix = laplacian(wm.graphs.grid(18, 18))
+    if sparse_core:
+        method = Method(4, 1, False, True, 1e-5)
+        f = as_factorization(matrix, reduce_in_stages(matrix, 40, method, 90))
+    else:
+        f = wm.factorize(matrix, core=40)
+    shape = (324,) if columns is None else (324, columns)
+    b = np.random.default_rng(1).normal(size=shape)
+    dense = f.to_dense() + 0.3 * np.eye(324)
+    np.testing.assert_allclose(f.solve(b, shift=0.3), np.linalg.solve(dense, b), atol=1e-9)
+
+
+def test_singular_systems_are_refused() -> None:
+    f = wm.factorize(np.diag([1.0, 0.0, 2.0, 3.0]), core=2, k=2)
+    with pytest.raises(wm.errors.SingularError, match="shift"):
+        f.solve(np.ones(4))
+    np.testing.assert_allclose(f.solve(np.ones(4), shift=1.0), [0.5, 1.0, 1 / 3, 0.25])
+    with pytest.raises(wm.errors.InvalidInputError, match="shift"):
+        f.solve(np.ones(4), shift=np.nan)
 
 
 def test_frozen_rows_are_left_alone() -> None:

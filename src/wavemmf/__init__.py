@@ -14,6 +14,7 @@ from ._version import __version__
 from .errors import WavemmfError
 from .factorization import Factorization, History, Rotations, load
 from .factorize import factorize
+from .many import factorize_many
 from .refine import refine
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "__version__",
     "baselines",
     "factorize",
+    "factorize_many",
     "graphs",
     "load",
     "refine",
@@ -31,7 +33,7 @@ __all__ = [
 ]
 
 #: Parts that need optional packages; imported when they are first asked for.
-_OPTIONAL = ("rl", "torch")
+_OPTIONAL = ("nn", "rl", "torch")
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 
 __all__ = ["Report", "progress", "silent"]
 
-#: ``report(done, total, note)`` is called now and then by long computations.
+#: ``report(done, total, note)`` is called now and then by long computations. A note that ends in a
+#: newline stays on the screen, others are replaced by the next.
 Report = Callable[[int, int, str], None]
 
 
@@ -55,6 +56,9 @@ def progress(description: str, enabled: bool | None = None) -> Iterator[Report]:
         task = bar.add_task(description, total=None, note="")
 
         def report(done: int, total: int, note: str = "") -> None:
+            if note.endswith("\n"):
+                bar.console.print(note, end="", markup=False, highlight=False)
+                note = ""
             bar.update(task, completed=done, total=total, note=note)
 
         yield report

@@ -7,11 +7,13 @@ Every one of them also derives from the built-in exception a caller would expect
 from __future__ import annotations
 
 __all__ = [
+    "ClusterError",
     "FileFormatError",
     "InputTypeError",
     "InvalidFactorizationError",
     "InvalidInputError",
     "MissingDependencyError",
+    "SingularError",
     "TooLargeError",
     "WavemmfError",
 ]
@@ -54,5 +56,13 @@ class TooLargeError(InvalidInputError):
     """The work would need more memory than is sensible; nothing was allocated."""
 
 
+class SingularError(WavemmfError, ArithmeticError):
+    """A system of equations has no unique solution; the message says what can be done."""
+
+
 class MissingDependencyError(WavemmfError, ImportError):
     """An optional package is needed; the message names the extra that installs it."""
+
+
+class ClusterError(WavemmfError, RuntimeError):
+    """Work on a cluster cannot begin or go on: no scheduler, no workers, other versions."""

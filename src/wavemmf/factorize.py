@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from ._progress import Report, silent
 from .errors import InvalidInputError
+from .executor import use_executor
 from .factorization import Factorization, History, Rotations
 from .graphs import as_matrix
 from .optimize import Settings
@@ -47,6 +48,9 @@ _SPARSE_FROM = 1024
 _SPARSE_ROW_LENGTH = 64
 # Larger sparse matrices are factorized in stages, in parallel, with a bound on the error.
 _STAGES_FROM = 20_000
+# Steps of the optimiser unless told otherwise: for the whole, and for one part of many.
+_STEPS = 500
+_STEPS_OF_A_PART = 30
 # These selectors work on dense storage whatever they are given.
 _DENSE = (Random, Neighbors, Regular, Explicit, Evolution)
 
@@ -59,7 +63,7 @@ def factorize(
     select: Any = "greedy",
     optimize: str | None = None,
     *,
-    steps: int = 500,
+    steps: int | None = None,
     restarts: int = 0,
     finalists: int = 15,
     tolerance: float = 1e-7,
@@ -75,6 +79,7 @@ def factorize(
     engine: str = "auto",
     pairs: str = "exhaustive",
     survivors: str = "auto",
+    executor: Any = None,
     report: Report = silent,
 ) -> Factorization:
     r"""Factorize a symmetric matrix or a graph.
@@ -104,13 +109,16 @@ def factorize(
     optimize : {None, "lbfgs", "cayley", "sgd", "adam"}
         How all rotations are optimised together once the indices are chosen: L-BFGS on the
         manifold (the one to use), the paper's curvilinear descent, or fixed-step methods for
-        comparison. None keeps the closed-form rotations.
-    steps : int
-        Largest number of optimisation steps.
+        comparison. None keeps the closed-form rotations. Large sparse matrices (more than 20,000
+        rows, or ``engine="sparse"``) are optimised part by part.
+    steps : int, optional
+        Largest number of optimisation steps: 500 by default, or 30 for every part of a large
+        sparse matrix.
     restarts : int
         How many index sequences are tried: randomised greedy runs, samples of another selector,
         or sequences bred by evolution (there 0 stands for 400). The best `finalists` are
-        optimised, and the spread of all is told in ``history.details``.
+        optimised in rounds that the better ones survive, `steps` for each on average, and the
+        spread of all is told in ``history.details``.
     finalists : int
         How many of them are optimised.
     tolerance : float
@@ -143,6 +151,9 @@ def factorize(
         correlated one.
     survivors : {"auto", "eigenvectors", "nearest"}
         Which basis the rows that stay active get; see `wavemmf.select.greedy`.
+    executor : str or dask.distributed.Client, optional
+        Run the parts of a large sparse matrix, and the runs of a search with restarts, on a Dask
+        cluster, given by a client or the address of its scheduler. The result is the same.
     report : callable
         Called as ``report(done, total, note)`` now and then, for progress displays.
 
@@ -156,6 +167,8 @@ def factorize(
         For input or settings that are not allowed; the message says what is.
     TooLargeError
         If the dense engine would need more memory than there is; nothing was allocated.
+    ClusterError
+        If the executor cannot be reached, or is lost.
 
     Examples
     --------
@@ -178,7 +191,8 @@ def factorize(
     settings = None
     if optimize is not None:
         settings = Settings(
-            optimize, steps, tolerance, smoothness=smoothness, power=power, options=options or {},
+            optimize, _STEPS if steps is None else steps, tolerance, smoothness=smoothness,
+            power=power, options=options or {},
             callback=callback, checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds,
             report=report,
         )  # fmt: skip
@@ -195,7 +209,8 @@ def factorize(
         core = min(n, max(8, n // 10))
     core, k, drop = check_mmf_parameters(n, core, k, drop)
     symmetric = _prepare(symmetric, engine, selector)
-    if settings is not None:
+    in_stages = _works_in_stages(symmetric, selector, engine, restarts, settings)
+    if settings is not None and not in_stages:
         check_memory(6 * 8 * n * n, f"optimising rotations of {n} rows")
 
     task = Task(core, k, drop, seed, report)
@@ -209,15 +224,16 @@ def factorize(
         "seed": seed,
         "engine": "sparse" if sp.issparse(symmetric) else "dense",
     }
-    large = sp.issparse(symmetric) and n > _STAGES_FROM and not restarts and settings is None
-    if large and isinstance(selector, Greedy):
-        return factorize_in_stages(symmetric, selector, task, parameters)
-    start = time.perf_counter()
     history: History | None
-    if restarts:
-        rotations, history = search(symmetric, selector, task, restarts, finalists, settings)
-    else:
-        rotations, history = _choose_once(symmetric, selector, task, settings)
+    with use_executor(executor):
+        if in_stages and isinstance(selector, Greedy):
+            local = _for_parts(settings, steps)
+            return factorize_in_stages(symmetric, selector, task, parameters, local)
+        start = time.perf_counter()
+        if restarts:
+            rotations, history = search(symmetric, selector, task, restarts, finalists, settings)
+        else:
+            rotations, history = _choose_once(symmetric, selector, task, settings)
     result = Factorization.from_rotations(symmetric, rotations, history, parameters)
     if history is None:
         elapsed = time.perf_counter() - start
@@ -225,6 +241,29 @@ def factorize(
         history = History(selector.name, (result.error(),), (elapsed,), reached)
         result = replace(result, history=history)
     return result
+
+
+def _works_in_stages(
+    symmetric: Any, selector: Selector, engine: str, restarts: int, settings: Settings | None
+) -> bool:
+    """Whether the matrix is cut into parts: large ones are, and all that are to be learned so."""
+    if not (sp.issparse(symmetric) and isinstance(selector, Greedy)) or restarts:
+        return False
+    learned_in_parts = settings is not None and engine == "sparse"
+    return symmetric.shape[0] > _STAGES_FROM or learned_in_parts
+
+
+def _for_parts(settings: Settings | None, steps: int | None) -> Settings | None:
+    """Return the settings for the optimisation of one part of many."""
+    if settings is None:
+        return None
+    for name in ("callback", "checkpoint"):
+        if getattr(settings, name) is not None:
+            raise InvalidInputError(
+                f"{name} is not available for large sparse matrices, which are optimised in many "
+                'small parts; leave it out, or use engine="dense"'
+            )
+    return replace(settings, steps=_STEPS_OF_A_PART if steps is None else steps, report=silent)
 
 
 def _choose_once(

@@ -86,6 +86,10 @@ def factorize(
         str,
         typer.Option(metavar="|".join(SURVIVORS), help="Basis of the rows that stay active."),
     ] = "auto",
+    dask: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Run on the Dask cluster with this scheduler."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Factorize a matrix or graph; save the result and print its error and cost.
@@ -98,6 +102,7 @@ def factorize(
       wavemmf factorize karate --core 8 --k 8 -o karate.mmf
       wavemmf factorize karate --core 8 --k 8 --optimize lbfgs -o learned.mmf
       wavemmf factorize graph.edges --core 100 --json
+      wavemmf factorize roads.edges.gz --core 40000 --dask tcp://10.0.0.1:8786
     """  # noqa: D301
     if output is not None:
         check_output(output, input)
@@ -124,6 +129,7 @@ def factorize(
             engine=engine,
             pairs=pairs,
             survivors=survivors,
+            executor=dask,
             report=report,
             **settings,
         )

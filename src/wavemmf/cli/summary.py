@@ -11,12 +11,17 @@ from ..factorization import Factorization
 
 __all__ = ["as_facts", "summarize"]
 
+# The basis of a larger matrix is not formed only to count its entries.
+_COUNTED = 20_000
+
 
 def summarize(f: Factorization) -> dict[str, Any]:
     """Return error, sizes, costs and history as plain Python values."""
     return {
         "error": f.error(),
         "relative_error": f.relative_error(),
+        "error_is_exact": f.error_is_exact,
+        "estimated_error": f.history.details.get("estimated_error"),
         "matrix_norm": f.matrix_norm,
         "n": f.n,
         "core": f.core_size,
@@ -26,7 +31,7 @@ def summarize(f: Factorization) -> dict[str, Any]:
         "stored_numbers": f.stored_numbers,
         "multiplications": f.multiplications,
         "transform_multiplications": f.transform_multiplications,
-        "basis_nonzeros": f.basis_nonzeros,
+        "basis_nonzeros": f.basis_nonzeros if f.n <= _COUNTED else None,
         "frequencies": [float(f.frequencies.min()), float(f.frequencies.max())],
         "seconds": f.history.seconds[-1] if f.history.seconds else None,
         "optimize": f.parameters.get("optimize"),
@@ -79,8 +84,7 @@ def as_facts(summary: dict[str, Any]) -> dict[str, str]:
         "core": f"{summary['core']}",
         "levels": f"{summary['levels']}",
         "rotations": f"k = {summary['k']}, drop = {summary['drop']}",
-        "error": f"{summary['error']:.6g} (Frobenius norm)",
-        "relative error": f"{summary['relative_error']:.6g}",
+        **_error_facts(summary),
         "stored numbers": _beside(summary["stored_numbers"], n * (n + 1) // 2, "dense matrix"),
         "multiplications": _beside(summary["multiplications"], n * n, "dense product"),
         "basis non-zeros": _beside(summary["basis_nonzeros"], n * n, "dense basis"),
@@ -115,5 +119,18 @@ def _optimisation_facts(summary: dict[str, Any]) -> dict[str, str]:
     return facts
 
 
-def _beside(count: int, full: int, what: str) -> str:
-    return f"{count} ({what}: {full})"
+def _error_facts(summary: dict[str, Any]) -> dict[str, str]:
+    """Put the error into words: exact, or a bound with an estimate."""
+    limit = "" if summary["error_is_exact"] else "at most "
+    facts = {
+        "error": f"{limit}{summary['error']:.6g} (Frobenius norm)",
+        "relative error": f"{limit}{summary['relative_error']:.6g}",
+    }
+    if summary["estimated_error"] is not None:
+        estimate, spread = (float(x) / summary["matrix_norm"] for x in summary["estimated_error"])
+        facts["relative error"] += f", estimated {estimate:.6g} ± {spread:.2g}"
+    return facts
+
+
+def _beside(count: int | None, full: int, what: str) -> str:
+    return f"{'not counted' if count is None else count} ({what}: {full})"

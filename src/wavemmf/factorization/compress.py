@@ -8,26 +8,24 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..kernels.compress import compress_dense, scratch
-from ..kernels.compress_sparse import compress_sparse
 from ..validation import Matrix, check_memory
 from .norms import power_of_two_scale
+from .project import project
 from .rotations import Floats, Rotations
 
 __all__ = ["compress"]
 
-# Sparse matrices up to this size are compressed densely: fill makes sparse rows slower there.
+# Sparse matrices up to this size are compressed densely, which is faster there.
 _DENSE_UP_TO = 3000
-# Entries of sparse active rows this small beside both of their rows are discarded. All of them
-# together stay some orders below the accuracy of 1e-9 that is promised for the error.
-_NEGLIGIBLE = 1e-12
 
 
 def compress(matrix: Matrix, rotations: Rotations) -> tuple[Floats, Floats, float]:
     """Return the diagonal of ``W A W.T``, its core block, and the Frobenius error.
 
     The error is that of ``W.T H W`` with H the core-diagonal part of ``W A W.T``, the best H for
-    these rotations. The matrix is rotated level by level, as a dense array or as sparse rows; both
-    give the error exactly, up to rounding.
+    these rotations. The matrix is rotated level by level as a dense array; if it is large and
+    sparse, only the entries of H are computed. Both give the error exactly, up to rounding (in the
+    second case rounding of the norm: errors below 1e-7 of it are not resolved).
     """
     scale = power_of_two_scale(matrix)
     scaled: Any = matrix / scale
@@ -62,17 +60,4 @@ def _compress_dense(matrix: Floats, rotations: Rotations) -> tuple[Floats, Float
 def _compress_sparse(matrix: Any, rotations: Rotations) -> tuple[Floats, Floats, float]:
     size = rotations.core.size
     check_memory(16 * size * size, f"the dense core of {size} rows")
-    diagonal, core, squared_error, lost = compress_sparse(
-        matrix.indptr,
-        matrix.indices,
-        matrix.data,
-        rotations.offsets,
-        rotations.groups,
-        rotations.block_offsets,
-        rotations.blocks,
-        rotations.drop_offsets,
-        rotations.wavelets,
-        rotations.core,
-        _NEGLIGIBLE,
-    )
-    return diagonal, 0.5 * (core + core.T), float(np.sqrt(squared_error + lost))
+    return project(matrix, rotations)

@@ -12,10 +12,14 @@ from .karate import karate
 from .laplacian import adjacency, laplacian, normalized_laplacian
 from .readers import read
 from .registry import named, names
+from .together import as_matrices
+from .tudataset import GraphDataset, tu_dataset
 
 __all__ = [
     "Graph",
+    "GraphDataset",
     "adjacency",
+    "as_matrices",
     "as_matrix",
     "barabasi_albert",
     "cayley_tree",
@@ -37,4 +41,5 @@ __all__ = [
     "read",
     "snap",
     "snap_names",
+    "tu_dataset",
 ]

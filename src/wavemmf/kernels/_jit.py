@@ -22,8 +22,11 @@ logger = logging.getLogger("wavemmf")
 
 Kernel = Callable[..., Any]
 
-# Sums may be reordered and fused so that they vectorise; NaN and infinity keep their meaning.
-_FAST_MATH = {"reassoc", "contract", "nsz", "arcp"}
+# Products and sums may be fused, but sums are added up as they are written (`vectors.dot` is
+# written for vector registers). The compiler would reorder them differently in every kernel that
+# contains a function, and of several compiled forms a process uses the one it happened to load
+# first: results would depend on what was called before.
+_FAST_MATH = {"contract", "nsz"}
 
 
 def jit(function: Kernel) -> Kernel:

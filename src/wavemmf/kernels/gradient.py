@@ -23,6 +23,7 @@ import numpy as np
 from ._jit import inline_jit, jit
 from .simd import four_products, transpose_square
 from .transform import apply_block, apply_levels, load_tile, store_tile
+from .vectors import dot
 
 __all__ = [
     "add_products",
@@ -70,27 +71,27 @@ def _rotate_in_place(x, first, last, offsets, groups, block_offsets, blocks, til
 
 
 @inline_jit
-def _wide_columns(columns):
-    """Columns that go in tiles of 32; what is left over (eight or none) is a tile of eight."""
-    return columns - columns % 32
+def _tile_bounds(columns, last):
+    """Where tiles of 32 columns end and one of 16 ends; what is left over is a tile of eight."""
+    return min(last, columns - columns % 32), min(last, columns - columns % 16)
 
 
 @jit
 def rotate_columns(x, out, first, last, offsets, groups, block_offsets, blocks):
     """``out = (W x)^T``, only the rows ``first:last``."""
-    wide = min(last, _wide_columns(x.shape[0]))
+    wide, middle = _tile_bounds(x.shape[0], last)
     _rotate_columns(x, out, first, wide, offsets, groups, block_offsets, blocks, 32)
-    if last > wide:
-        _rotate_columns(x, out, wide, last, offsets, groups, block_offsets, blocks, 8)
+    _rotate_columns(x, out, wide, middle, offsets, groups, block_offsets, blocks, 16)
+    _rotate_columns(x, out, middle, last, offsets, groups, block_offsets, blocks, 8)
 
 
 @jit
 def rotate_rows(x, first, last, offsets, groups, block_offsets, blocks):
     """``x = W x``, only the columns ``first:last``."""
-    wide = min(last, _wide_columns(x.shape[0]))
+    wide, middle = _tile_bounds(x.shape[0], last)
     _rotate_in_place(x, first, wide, offsets, groups, block_offsets, blocks, 32)
-    if last > wide:
-        _rotate_in_place(x, wide, last, offsets, groups, block_offsets, blocks, 8)
+    _rotate_in_place(x, wide, middle, offsets, groups, block_offsets, blocks, 16)
+    _rotate_in_place(x, middle, last, offsets, groups, block_offsets, blocks, 8)
 
 
 @jit
@@ -107,25 +108,20 @@ def commutator(c, core, weights):
     loss = 0.0
     for a in range(core):
         row = c[a]
-        total = 0.0
+        loss += dot(row[core:], row[core:])
         for j in range(core, n):
-            total += row[j] * row[j]
             row[j] = 2.0 * (row[j] * h[j] - strip[a, j]) - row[j] * weights[j]
         for j in range(core):
             row[j] = 0.0
-        loss += total
     for i in range(core, n):
         row = c[i]
         own = h[i]
         row[i] = 0.0
-        total = 0.0
-        for j in range(n):
-            total += row[j] * row[j]
+        loss += dot(row, row)
         for j in range(core, n):
             row[j] *= 2.0 * (h[j] - own) + (weights[i] - weights[j])
         for a in range(core):
             row[a] = -c[a, i]
-        loss += total
     return loss
 
 
@@ -193,10 +189,10 @@ def carry_back(k, dropped, first, last, offsets, groups, block_offsets, blocks, 
 
     ``dropped[i]`` is the 1-based level that drops coordinate i; the core counts as dropped last.
     """
-    wide = min(last, _wide_columns(k.shape[0]))
+    wide, middle = _tile_bounds(k.shape[0], last)
     _carry_back(k, dropped, first, wide, offsets, groups, block_offsets, blocks, out, 32)
-    if last > wide:
-        _carry_back(k, dropped, wide, last, offsets, groups, block_offsets, blocks, out, 8)
+    _carry_back(k, dropped, wide, middle, offsets, groups, block_offsets, blocks, out, 16)
+    _carry_back(k, dropped, middle, last, offsets, groups, block_offsets, blocks, out, 8)
 
 
 @jit

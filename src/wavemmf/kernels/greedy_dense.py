@@ -15,7 +15,7 @@ import numpy as np
 
 from ._jit import jit
 from .candidates import insert_sorted, pair_cost, same_members, wavelets_of
-from .local import complete_rotation, local_score
+from .local import complete_rotation, local_score, smallest_cost
 from .rotate import TILE, rotate_symmetric
 
 __all__ = ["Choice", "greedy_levels", "move_last_row"]
@@ -156,7 +156,10 @@ def _score_pivot(p, matrix, gram, energy, active, choice, rng, groups, sizes, sc
             break
         local_gram, local_block = _gather(matrix, gram, rows)
         count = wavelets_of(size, choice.drop)
-        score, _, _ = local_score(local_gram, local_block, count)
+        if count == 1:
+            score = smallest_cost(local_gram, local_block)
+        else:
+            score, _, _ = local_score(local_gram, local_block, count)
         if score / count < scores[p]:
             scores[p] = score / count
             sizes[p] = size

@@ -21,7 +21,7 @@ from .sparse_rows import find_entry
 __all__ = ["score_all", "sparse_greedy_levels"]
 
 # Entries below this share of the norm of their row do not look for partners.
-_LITTLE = 0.01
+_LITTLE = 0.1
 # Marks pivots that will be scored again at the end of the level.
 _WAITING = -1
 

@@ -1,4 +1,4 @@
-"""Vector instructions for the rows of a tile: copy, multiply by a small block, scalar products.
+"""Vector instructions for the rows of a tile: copy, add, multiply by a block, scalar products.
 
 Written as plain loops these are correct but two to three times slower: the compiler cannot know
 that the rows do not overlap, tests it again for every short row, keeps sums in memory, and calls
@@ -15,11 +15,11 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-__all__ = ["copy_row", "four_products", "multiply_rows", "transpose_square"]
+__all__ = ["add_multiple", "copy_row", "four_products", "multiply_rows", "transpose_square"]
 
 _VECTOR_BYTES = 64
 # What `_jit.py` allows the compiler for plain loops.
-_FLAGS = ("reassoc", "contract", "nsz", "arcp")
+_FLAGS = ("contract", "nsz")
 _INDEX = ir.IntType(64)
 _LANE = ir.IntType(32)
 
@@ -75,6 +75,23 @@ def copy_row(typingctx, source, at, out, place, columns):
         source, at, out, place, _ = arguments
         values = _Rows(context, builder, signature.args[0], source, width).load(at)
         _Rows(context, builder, signature.args[2], out, width).store(values, place)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic(prefer_literal=True)
+def add_multiple(typingctx, rows, at, factor, place, columns):
+    """``rows[place : place + columns] += factor * rows[at : at + columns]``."""
+    signature = types.void(rows, types.uint64, rows.dtype, types.uint64, columns)
+    width = columns.literal_value
+
+    def generate(context, builder, signature, arguments):
+        rows, at, factor, place, _ = arguments
+        x = _Rows(context, builder, signature.args[0], rows, width)
+        weight = x.broadcast(factor)
+        pairs = zip(x.load(at), x.load(place), strict=True)
+        x.store([x.multiply_add(value, weight, total) for value, total in pairs], place)
         return context.get_dummy_value()
 
     return signature, generate

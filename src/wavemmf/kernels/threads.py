@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -42,12 +42,16 @@ def num_threads() -> int:
 
 
 def run_all(
-    function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], worth_it: bool = True
+    function: Callable[..., Any],
+    calls: Sequence[tuple[Any, ...]],
+    worth_it: bool = True,
+    finished: Callable[[int, Any], None] | None = None,
 ) -> list[Any]:
     """Call ``function(*arguments)`` for every entry of `calls`; results in order.
 
     The calls run in parallel if that is `worth_it`: handing work to a thread takes about as long
-    as a hundred thousand multiplications.
+    as a hundred thousand multiplications. `finished` is called with the position of a result and
+    the result. After an exception, Ctrl-C included, no further call is begun.
 
     Examples
     --------
@@ -58,11 +62,25 @@ def run_all(
     nested = threading.current_thread().name.startswith(_NAME)
     workers = min(num_threads(), len(calls)) if worth_it and not nested else 1
     if workers <= 1:
-        return [function(*arguments) for arguments in calls]
+        return _collect((function(*arguments) for arguments in calls), finished)
     key = (os.getpid(), workers)
     if key not in _pools:
         _pools[key] = ThreadPoolExecutor(workers, thread_name_prefix=_NAME)
-    return list(_pools[key].map(lambda arguments: function(*arguments), calls))
+    futures = [_pools[key].submit(function, *arguments) for arguments in calls]
+    try:
+        return _collect((future.result() for future in futures), finished)
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _collect(results: Iterator[Any], finished: Callable[[int, Any], None] | None) -> list[Any]:
+    collected: list[Any] = []
+    for result in results:
+        collected.append(result)
+        if finished is not None:
+            finished(len(collected) - 1, result)
+    return collected
 
 
 def scratch(size: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.vectors import dot, norm
+from ..validation import check_integer
 from .linesearch import armijo_wolfe
 from .objective import Objective
 from .optimizer import Floats, Optimizer
@@ -32,7 +33,7 @@ class LBFGS(Optimizer):
 
     def __init__(self, objective: Objective, blocks: Floats, memory: int = 20) -> None:
         super().__init__(objective, blocks)
-        self.memory = memory
+        self.memory = check_integer("memory", memory, 1)
         self.moves: list[Floats] = []
         self.changes: list[Floats] = []
 

@@ -29,6 +29,8 @@ Part = tuple[int, int]
 _PARTS = 8
 # Up to this many multiplications per transform, calls from Python and threads cost more than work.
 _SMALL = 200_000
+# Up to this many, a run of many evaluations is faster inside one call on one thread.
+_ONE_THREAD = 1_000_000
 _TILE = 32
 
 
@@ -74,7 +76,9 @@ class Objective:
         place = np.empty(n, np.int64)
         place[order] = np.arange(n)
         self._levels = (rotations.offsets, place[rotations.groups], rotations.block_offsets)
-        self._small = n * rotations.blocks.size <= _SMALL
+        work = n * rotations.blocks.size
+        self._small = work <= _SMALL
+        self.suits_one_thread = work <= _ONE_THREAD and smoothness == 0.0
         self._bounds = _part_bounds(size)
 
     def value(self, blocks: Floats) -> float:
@@ -97,12 +101,7 @@ class Objective:
 
     def _evaluate_small(self, blocks: Floats, lower: Floats) -> float:
         self.evaluations += 1
-        self.residual = float(
-            loss_and_gradient(
-                self.matrix, self._rotated, self._core, self._no_penalty, self._dropped,
-                *self._levels, blocks, lower,
-            )
-        )  # fmt: skip
+        self.residual = float(loss_and_gradient(*self.problem, blocks, lower))
         return self.residual
 
     def _evaluate(self, blocks: Floats) -> float:
@@ -140,14 +139,20 @@ class Objective:
         return self.smoothness * float(np.sum(energies**self.power)), weights
 
     @property
+    def problem(self) -> tuple[Any, ...]:
+        """What the kernels need to know beside the blocks, if there is no penalty."""
+        return (
+            self.matrix, self._rotated, self._core, self._no_penalty, self._dropped, *self._levels,
+        )  # fmt: skip
+
+    @property
     def _core(self) -> int:
         return self.rotations.core.size
 
 
 def _padded(n: int) -> int:
-    """Columns rounded up to whole tiles: of 32, and a last one of eight if that is enough."""
-    rest = n % _TILE
-    return n - rest + (0 if rest == 0 else 8 if rest <= 8 else _TILE)
+    """Columns rounded up to whole tiles: of 32, then one of 16, one of eight, or both."""
+    return -(-n // 8) * 8
 
 
 def _part_bounds(columns: int) -> list[Part]:

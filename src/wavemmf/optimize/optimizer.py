@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..kernels.stiefel import cayley_step, cayley_velocity
 from ..kernels.vectors import dot, norm
 from .objective import Objective
 
-__all__ = ["Optimizer", "Point"]
+__all__ = ["Optimizer", "Point", "Progress", "Rules"]
 
 Floats = npt.NDArray[Any]
 
@@ -46,6 +47,24 @@ class Point:
         return float(norm(self.gradient))
 
 
+@dataclass(frozen=True)
+class Rules:
+    """When a run ends: `window` steps gain less than `tolerance`, or the gradient is small."""
+
+    window: int = 10
+    tolerance: float = 0.0
+    gradient_tolerance: float = 0.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Objective and squared error after every step taken, and why none is possible any more."""
+
+    values: list[float]
+    residuals: list[float]
+    reason: str | None
+
+
 class Optimizer(ABC):
     """Moves a point on the product of orthogonal groups, one step at a time.
 
@@ -67,6 +86,14 @@ class Optimizer(ABC):
     @abstractmethod
     def step(self) -> str | None:
         """Take one step; return why no further step is possible, if so."""
+
+    def advance(self, values: list[float], most: int, rules: Rules) -> Progress:
+        """Take one step, or up to `most` if that is faster, and no further than `rules` allow.
+
+        `values` are the objective at the start and after every step so far.
+        """
+        reason = self.step()
+        return Progress([self.point.value], [self.point.residual], reason)
 
     def state(self) -> dict[str, Any]:
         """Everything needed to continue exactly from here: numbers and arrays by name."""

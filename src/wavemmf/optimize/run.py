@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._progress import Report, silent
-from ..errors import InvalidInputError
+from ..errors import InputTypeError, InvalidInputError
 from ..factorization import History, Rotations
 from ..factorization.norms import power_of_two_scale
 from ..kernels.interrupts import deferred_interrupts
@@ -22,12 +22,19 @@ from .checkpoint import Checkpoint, fingerprint
 from .first_order import SGD, Adam
 from .lbfgs import LBFGS
 from .objective import Objective
-from .optimizer import Optimizer, Point
+from .optimizer import Floats, Optimizer, Rules
+from .small_lbfgs import SmallLBFGS
 
 __all__ = ["METHODS", "Settings", "optimize"]
 
-METHODS: dict[str, type[Optimizer]] = {
-    "lbfgs": LBFGS,
+
+def _lbfgs(objective: Objective, blocks: Floats, **options: Any) -> Optimizer:
+    """Return the form of L-BFGS that suits the size of the problem; their steps are the same."""
+    return (SmallLBFGS if objective.suits_one_thread else LBFGS)(objective, blocks, **options)
+
+
+METHODS: dict[str, Callable[..., Optimizer]] = {
+    "lbfgs": _lbfgs,
     "cayley": CayleyDescent,
     "sgd": SGD,
     "adam": Adam,
@@ -122,6 +129,8 @@ def optimize(
     objective = Objective(matrix / scale, rotations, weight, settings.power)
     try:
         optimizer = METHODS[settings.method](objective, rotations.blocks, **settings.options)
+    except InputTypeError:
+        raise
     except TypeError as error:
         raise InvalidInputError(
             f"these options do not fit optimize={settings.method!r}: {settings.options}"
@@ -148,7 +157,7 @@ class _Run:
         self.scale = scale
         self.started = time.perf_counter()
         self.values = [optimizer.point.value]
-        self.errors = [self._error(optimizer.point)]
+        self.errors = [self._error(optimizer.point.residual)]
         self.seconds = [0.0]
         self.best_value = optimizer.point.value
         self.best_blocks = optimizer.point.blocks
@@ -159,7 +168,7 @@ class _Run:
         """Step until there is a reason to stop; Ctrl-C is one."""
         try:
             while not self.stopped:
-                self.stopped = self._reason_to_stop() or self._step() or ""
+                self.stopped = self._reason_to_stop() or self._advance() or ""
         except KeyboardInterrupt:
             self.stopped = "interrupted"
             if self.checkpoint is not None:
@@ -182,26 +191,35 @@ class _Run:
             },
         )
 
-    def _error(self, point: Point) -> float:
-        return float(np.sqrt(max(point.residual, 0.0))) * self.scale
+    def _error(self, residual: float) -> float:
+        return float(np.sqrt(max(residual, 0.0))) * self.scale
 
-    def _step(self) -> str | None:
+    def _advance(self) -> str | None:
+        settings = self.settings
+        rules = Rules(_WINDOW, settings.tolerance, settings.gradient_tolerance)
+        most = settings.steps + 1 - len(self.values) if settings.callback is None else 1
         with deferred_interrupts():  # a step is taken whole or not at all
-            reason = self.optimizer.step()
+            made = self.optimizer.advance(self.values, most, rules)
             point = self.optimizer.point
             if point.value < self.best_value:
                 self.best_value, self.best_blocks = point.value, point.blocks
-            self.values.append(point.value)
-            self.errors.append(self._error(point))
-            self.seconds.append(self.seconds[-1] + time.perf_counter() - self.started)
-            self.started = time.perf_counter()
+            self.values += made.values
+            self.errors += [self._error(residual) for residual in made.residuals]
+            self._record_time(len(made.values))
         step, error = len(self.values) - 1, self.errors[-1]
-        self.settings.report(step, self.settings.steps, f"error {error:.6g}")
+        settings.report(step, settings.steps, f"error {error:.6g}")
         if self.checkpoint is not None:
             self.checkpoint.save_if_due(self._state())
-        if self.settings.callback is not None and self.settings.callback(step, error):
+        if settings.callback is not None and settings.callback(step, error):
             return "the callback asked to stop"
-        return reason
+        return made.reason
+
+    def _record_time(self, steps: int) -> None:
+        """Share the time since the last record among the steps taken together."""
+        now = time.perf_counter()
+        before, each = self.seconds[-1], (now - self.started) / max(steps, 1)
+        self.seconds += [before + each * step for step in range(1, steps + 1)]
+        self.started = now
 
     def _reason_to_stop(self) -> str | None:
         settings, values = self.settings, self.values

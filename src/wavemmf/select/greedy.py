@@ -12,8 +12,10 @@ from .._progress import silent
 from ..factorization import Factorization, Rotations
 from ..factorization.norms import power_of_two_scale
 from ..kernels.greedy_dense import Choice, greedy_levels
+from ..kernels.greedy_many import small_gram
 from ..kernels.interrupts import deferred_interrupts
 from ..validation import Matrix, check_memory
+from .batch import LARGEST, greedy_batch
 from .part import Method, Part, reduce_part
 from .plan import LevelRecorder, Task, levels_per_call
 
@@ -25,9 +27,11 @@ SURVIVORS = ("auto", "eigenvectors", "nearest")
 # Up to this many rows both kinds of survivors are tried on the whole matrix.
 _TRY_BOTH = 1024
 # Otherwise they are tried on a sample of this many rows divided by k: the work grows with both.
-_SAMPLE_WORK = 2048
+_SAMPLE_WORK = 4096
+_BRANCHES = 3
+_CLEARLY = 0.95
 # Entries this small beside both of their rows are discarded from sparse active rows.
-_FILL_TOLERANCE = 1e-3
+_FILL_TOLERANCE = 3e-3
 
 
 def greedy(
@@ -60,6 +64,10 @@ def greedy(
     -------
     Rotations
     """
+    if _fits_batch(matrix, task):
+        chosen = greedy_batch([matrix], [task.core], task.k, task.drop, pairs, survivors)[0]
+        task.report(chosen.n - task.core, chosen.n - task.core, "")
+        return chosen
     scaled: Any = matrix / power_of_two_scale(matrix)
     if survivors == "auto":
         if scaled.shape[0] <= _TRY_BOTH:
@@ -68,49 +76,102 @@ def greedy(
     return _run(scaled, task, pairs, survivors)
 
 
+def _fits_batch(matrix: Any, task: Task) -> bool:
+    """Whether one call does it all: a small dense matrix, nothing random, nothing given."""
+    plain = task.score_noise == 0.0 and task.correlation_noise == 0.0 and not task.given.sizes.size
+    return plain and not sp.issparse(matrix) and matrix.shape[0] <= LARGEST
+
+
 def _run(matrix: Any, task: Task, pairs: str, survivors: str) -> Rotations:
     run = _run_sparse if sp.issparse(matrix) else _run_dense
     return run(matrix, task, pairs == "exhaustive", survivors == "nearest")
 
 
 def _better_of_both(matrix: Any, task: Task, pairs: str) -> Rotations:
-    candidates = [_run(matrix, task, pairs, survivors) for survivors in SURVIVORS[1:]]
+    """Try both kinds of survivors; a pair has one only, so there ties are broken both ways."""
+    if task.k > 2:
+        candidates = [_run(matrix, task, pairs, survivors) for survivors in SURVIVORS[1:]]
+    else:
+        candidates = [_run(matrix, task, pairs, "nearest")]
+        if not task.given.sizes.size:
+            candidates.append(_mirrored(_run(_reversed(matrix), task, pairs, "nearest")))
     errors = [Factorization.from_rotations(matrix, c).error() for c in candidates]
     return candidates[int(np.argmin(errors))]
 
 
+def _reversed(matrix: Any) -> Any:
+    """Rows and columns from the last to the first."""
+    if not sp.issparse(matrix):
+        return matrix[::-1, ::-1].copy()
+    turned = sp.csr_array(matrix[::-1][:, ::-1])
+    turned.sort_indices()
+    return turned
+
+
+def _mirrored(rotations: Rotations) -> Rotations:
+    """Return the same with coordinates numbered from the last to the first."""
+    last = rotations.n - 1
+    return replace(rotations, groups=last - rotations.groups, wavelets=last - rotations.wavelets)
+
+
 def preferred_survivors(matrix: Any, task: Task, pairs: str) -> str:
-    """Which survivors give the smaller error on the rows around the row of largest norm."""
+    """Which survivors to use on a large matrix, tried on a sample of it.
+
+    The other eigenvectors fill rows up and take several times longer, so they have to be
+    clearly better. If the sample has lost most entries of its rows it is not like the
+    matrix, and tells nothing.
+    """
+    if task.k == 2:  # a pair has one survivor
+        return "nearest"
     n = matrix.shape[0]
     rows = _neighbourhood(matrix, max(64, _SAMPLE_WORK // task.k))
-    sample = matrix[rows][:, rows].toarray() if sp.issparse(matrix) else matrix[np.ix_(rows, rows)]
+    if sp.issparse(matrix):
+        inside = matrix[rows][:, rows]
+        if inside.nnz < 0.5 * matrix[rows].nnz:
+            return "nearest"
+        sample = inside.toarray()
+    else:
+        sample = matrix[np.ix_(rows, rows)]
     smaller = replace(task, core=max(1, task.core * rows.size // n), report=silent)
-    errors = [
+    eigenvectors, nearest = (
         Factorization.from_rotations(sample, _run(sample, smaller, pairs, survivors)).error()
-        for survivors in SURVIVORS[1:]
-    ]
-    return SURVIVORS[1:][int(np.argmin(errors))]
+        for survivors in ("eigenvectors", "nearest")
+    )
+    return "eigenvectors" if eigenvectors < _CLEARLY * nearest else "nearest"
 
 
 def _neighbourhood(matrix: Any, count: int) -> Any:
-    """About `count` rows found breadth first from the middle of the matrix's graph."""
+    """About `count` rows that hang together: a few neighbours of a row, a few of each of those, ...
+
+    Only a few, because all neighbours of a hub are a star, which is not like the rest.
+    """
     n = matrix.shape[0]
-    if not sp.issparse(matrix):
-        return np.sort(np.random.default_rng(0).choice(n, min(count, n), replace=False))
-    start = int(np.argmax(np.diff(matrix.indptr)))
-    order = sp.csgraph.breadth_first_order(
-        abs(matrix), start, directed=False, return_predecessors=False
-    )
-    if order.size < count:
-        order = np.concatenate([order, np.setdiff1d(np.arange(n), order)])
-    return np.sort(order[:count])
+    rng = np.random.default_rng(0)
+    if not sp.issparse(matrix) or count >= n:
+        return np.sort(rng.choice(n, min(count, n), replace=False))
+    found = [int(rng.integers(n))]
+    seen = set(found)
+    at = 0
+    while len(found) < count:
+        if at == len(found):  # the component is exhausted: start again elsewhere
+            around = np.array([next(int(r) for r in rng.permutation(n) if int(r) not in seen)])
+        else:
+            row = found[at]
+            around = matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]
+            around = around[[int(c) not in seen for c in around]]
+            around = rng.permutation(around)[:_BRANCHES]
+            at += 1
+        found.extend(int(c) for c in around)
+        seen.update(int(c) for c in around)
+    return np.sort(found[:count])
 
 
 def _run_dense(matrix: Any, task: Task, exhaustive: bool, nearest: bool) -> Rotations:
     n = matrix.shape[0]
     check_memory(24 * n * n, f"the dense engine on {n} rows (matrix, Gram matrix, result)")
     work = np.array(matrix)
-    gram = work @ work
+    # Runs that take over groups must repeat what the batch chose, to the last bit.
+    gram = small_gram(work) if n <= LARGEST else work @ work
     recorder = LevelRecorder(n, task)
     state = (
         work,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 from .._progress import silent
@@ -50,12 +51,7 @@ class Greedy:
 
     def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
         """Run `count` times with noise of different strength on scores and correlations."""
-        dense = as_dense(matrix)
-
-        def run(index: int) -> Rotations:
-            noisy, survivors = _randomised(task, index)
-            return greedy(dense, noisy, self.pairs, survivors)
-
+        run = partial(_run_randomised, as_dense(matrix), replace(task, report=silent), self.pairs)
         return in_parallel(run, range(count), task.report, "greedy runs")
 
 
@@ -117,6 +113,11 @@ class Explicit:
         raise _nothing_to_sample(self.name, count)
 
 
+def _run_randomised(matrix: Any, task: Task, pairs: str, index: int) -> Rotations:
+    noisy, survivors = _randomised(task, index)
+    return greedy(matrix, noisy, pairs, survivors)
+
+
 def _randomised(task: Task, index: int) -> tuple[Task, str]:
     """Return the task of a greedy run with noise, and the survivors it is to use."""
     noisy = replace(
@@ -133,7 +134,7 @@ def _reseeded(
     choose: Callable[[Any, Task], Rotations], matrix: Any, task: Task, count: int
 ) -> list[Rotations]:
     tasks = [replace(task, seed=_seed(task, index), report=silent) for index in range(count)]
-    return in_parallel(lambda each: choose(matrix, each), tasks, task.report, "runs")
+    return in_parallel(partial(choose, matrix), tasks, task.report, "runs")
 
 
 def _seed(task: Task, index: int) -> int:

@@ -1,0 +1,67 @@
+"""Size of the pieces of work that a large sparse matrix falls into, for planning a cluster.
+
+    python benchmarks/bench_parts.py [side of the grid]
+
+For every stage: parts, seconds of one part on one thread, bytes sent and returned per part, and
+the time that the process that cuts and joins spends between the stages.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import wavemmf as wm
+from wavemmf.executor import use_executor
+from wavemmf.select.part import Method
+from wavemmf.staged import reduce_in_stages
+
+
+def main() -> None:
+    side = int(sys.argv[1]) if len(sys.argv) > 1 else 512
+    matrix = wm.graphs.normalized_laplacian(wm.graphs.grid(side, side))
+    n = matrix.shape[0]
+    inside = 0.0
+    rows = []
+
+    def run(function: Any, calls: Sequence[tuple[Any, ...]], finished: Any) -> list[Any]:
+        nonlocal inside
+        start = time.perf_counter()
+        results, seconds, sent, returned = [], [], [], []
+        for call in calls:
+            before = time.process_time()
+            results.append(function(*call))
+            seconds.append(time.process_time() - before)
+            sent.append(len(pickle.dumps(call, protocol=5)))
+            returned.append(len(pickle.dumps(results[-1], protocol=5)))
+        size = np.mean([call[0].matrix.shape[0] for call in calls])
+        rows.append((len(calls), size, np.mean(seconds), np.mean(sent), np.mean(returned)))
+        inside += time.perf_counter() - start
+        return results
+
+    method = Method(4, 1, False, True, 1e-5)
+    reduce_in_stages(matrix[:500][:, :500], 50, method)  # compile
+    start = time.perf_counter()
+    with use_executor(run):
+        reduce_in_stages(matrix, n // 10, method)
+    total = time.perf_counter() - start
+    print(f"grid {side} x {side}, n = {n}, k = 4, core n/10")
+    print("parts  rows/part  s/part  MB sent  MB returned")
+    for parts, size, seconds, sent, returned in rows:
+        print(f"{parts:5d}  {size:9.0f}  {seconds:6.2f}  {sent / 1e6:7.2f}  {returned / 1e6:11.2f}")
+    work = sum(row[0] * row[2] for row in rows)
+    moved = sum(row[0] * (row[3] + row[4]) for row in rows)
+    print(
+        f"in all {work:.1f} s of work, {moved / 1e6:.0f} MB moved; per million rows "
+        f"{work / n * 1e6:.1f} s and {moved / n:.0f} MB; cutting and joining "
+        f"{(total - inside) / n * 1e6:.1f} s per million rows"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""The best H of a given pattern for given rotations, exactly, without forming ``W A W.T``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._progress import Report, silent
+from ..kernels.project import TILE, core_entries, wavelet_energies
+from ..kernels.threads import run_all
+from .norms import frobenius_norm
+from .rotations import Floats, Rotations
+
+__all__ = ["project", "projection_work"]
+
+# Columns of one task, and tasks handed out at a time: progress is reported, and Ctrl-C heard, in
+# between.
+_COLUMNS = 8 * TILE
+_TASKS = 8
+
+
+def projection_work(matrix: Any, rotations: Rotations) -> float:
+    """Return about how many multiplications `project` takes.
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> matrix = wm.graphs.normalized_laplacian(wm.graphs.grid(6, 6))
+    >>> f = wm.factorize(matrix, core=4)
+    >>> projection_work(matrix, f.rotations) > 0
+    True
+    """
+    core = rotations.core.size
+    wavelets = rotations.n - core
+    # A wavelet needs the levels before it, half of them on average; the core needs all, twice.
+    transforms = rotations.blocks.size * (0.5 * wavelets + 2.0 * core)
+    return float(transforms + matrix.nnz * rotations.n)
+
+
+def project(
+    matrix: Any, rotations: Rotations, pattern: Any = None, report: Report = silent
+) -> tuple[Floats, Any, float]:
+    """Compute H on the diagonal and on a pattern in the core, and the error it leaves.
+
+    Parameters
+    ----------
+    matrix : csr_array
+        The symmetric matrix.
+    rotations : Rotations
+        The rotations W is made of.
+    pattern : csr_array, optional
+        Symmetric, of the size of the core: where H may have entries there. Everywhere by default.
+    report : Report
+        Called as it goes on.
+
+    Returns
+    -------
+    diagonal : array of shape (n,)
+    core : csr_array, or ndarray without a pattern
+    error : float
+        Frobenius norm of ``matrix - W.T H W``, exact up to rounding.
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> matrix = wm.graphs.normalized_laplacian(wm.graphs.grid(6, 6))
+    >>> f = wm.factorize(matrix, core=4)
+    >>> diagonal, core, error = project(matrix, f.rotations)
+    >>> bool(np.isclose(error, f.error())), bool(np.allclose(core, f.core))
+    (True, True)
+    """
+    r = rotations
+    csr = (matrix.indptr, matrix.indices, matrix.data)
+    transform = (r.offsets, r.groups, r.block_offsets, r.blocks)
+    largest = int(r.sizes.max(initial=1))
+    diagonal = np.zeros(r.n)
+    levels = 1 + np.repeat(np.arange(r.num_levels), np.diff(r.drop_offsets))
+    core = r.core
+    where, values = _places(pattern, core.size)
+
+    def energies(first: int) -> None:
+        last = min(first + _COLUMNS, r.wavelets.size)
+        work, buffer = np.empty((r.n + 1) * TILE), np.empty(largest * TILE)
+        wavelet_energies(
+            *csr, r.wavelets, levels, first, last, transform, work, buffer, diagonal
+        )  # fmt: skip
+
+    def entries(first: int) -> None:
+        last = min(first + _COLUMNS, core.size)
+        work, product, buffer = (np.empty(m * TILE) for m in (r.n + 1, r.n, largest))
+        core_entries(
+            *csr, core, first, last, transform, work, product, buffer,
+            *where, values,
+        )  # fmt: skip
+
+    _in_batches(energies, r.wavelets.size, 0, r.n, report)
+    _in_batches(entries, core.size, r.wavelets.size, r.n, report)
+    block: Any
+    if pattern is None:
+        block = values.reshape(core.size, core.size)
+    else:
+        block = sp.csr_array((values, where[1], where[0]), shape=pattern.shape)
+    block = 0.5 * (block + block.T)
+    diagonal[core] = block.diagonal()
+    kept = float((diagonal[r.wavelets] ** 2).sum()) + frobenius_norm(block) ** 2
+    squared = max(frobenius_norm(matrix) ** 2 - kept, 0.0)
+    return diagonal, block, float(np.sqrt(squared))
+
+
+def _places(pattern: Any, size: int) -> tuple[tuple[Any, Any], Floats]:
+    """Row pointers and columns of the wanted entries, and room for their values."""
+    if pattern is None:
+        return (np.empty(0, np.int32), np.empty(0, np.int32)), np.zeros(size * size)
+    return (pattern.indptr, pattern.indices), np.zeros(pattern.nnz)
+
+
+def _in_batches(work: Any, count: int, done: int, total: int, report: Report) -> None:
+    for first in range(0, count, _TASKS * _COLUMNS):
+        last = min(first + _TASKS * _COLUMNS, count)
+        run_all(work, [(start,) for start in range(first, last, _COLUMNS)])
+        report(done + last, total, "computing the exact error")

@@ -1,0 +1,259 @@
+"""Factorize thousands of graphs: a data set in one call."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from ._progress import Report, silent
+from .cache import ResultCache, open_cache
+from .errors import TooLargeError
+from .executor import use_executor
+from .factorization import Factorization, History, Rotations
+from .factorization.compress import compress
+from .factorization.norms import frobenius_norm
+from .factorize import factorize
+from .graphs import as_matrices
+from .optimize import Settings, optimize
+from .select import PAIRS, SURVIVORS
+from .select.batch import LARGEST, greedy_batch
+from .validation import check_choice, check_integer, check_mmf_parameters
+
+__all__ = ["factorize_many"]
+
+# Graphs of one piece of work: enough to make calls cheap, few enough to keep all workers busy. It
+# is the same everywhere, because pieces are also what the cache keeps.
+_CHUNK = 32
+# What `factorize` works on densely, whatever it is given.
+_DENSE_UP_TO = 1024
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Everything that decides the result, beside the matrix; plain values."""
+
+    core: int | None
+    k: int
+    drop: int
+    optimize: str | None
+    steps: int
+    tolerance: float
+    smoothness: float
+    power: float
+    options: dict[str, Any] = field(default_factory=dict)
+    pairs: str = "exhaustive"
+    survivors: str = "auto"
+
+    def core_of(self, n: int) -> int:
+        """Return the core of a matrix of n rows: never more than there are."""
+        return min(n, max(8, n // 10) if self.core is None else self.core)
+
+    def settings(self) -> Settings | None:
+        """Return how rotations are optimised, if they are."""
+        if self.optimize is None:
+            return None
+        return Settings(
+            self.optimize, self.steps, self.tolerance, smoothness=self.smoothness,
+            power=self.power, options=self.options,
+        )  # fmt: skip
+
+
+def factorize_many(
+    graphs: Iterable[Any],
+    core: int | None = None,
+    k: int = 4,
+    drop: int = 1,
+    optimize: str | None = None,
+    *,
+    steps: int = 500,
+    tolerance: float = 1e-7,
+    smoothness: float = 0.0,
+    power: float = 1.0,
+    options: dict[str, Any] | None = None,
+    matrix: str | None = None,
+    symmetrize: bool = False,
+    pairs: str = "exhaustive",
+    survivors: str = "auto",
+    executor: Any = None,
+    cache: bool | str | os.PathLike[str] | None = None,
+    report: Report = silent,
+) -> list[Factorization]:
+    """Factorize every graph or matrix of a data set, greedily.
+
+    The results are those of `wavemmf.factorize` for each alone, in order, whatever runs them;
+    thousands of small graphs take seconds. All threads are used.
+
+    Parameters
+    ----------
+    graphs : iterable
+        Anything that `wavemmf.factorize` takes, of any sizes.
+    core : int, optional
+        Size of the core; graphs with fewer rows than that keep all of them, and are
+        represented exactly. By default a tenth of the rows of each, at least 8.
+    k, drop, optimize, steps, tolerance, smoothness, power, options
+        As for `wavemmf.factorize`.
+    matrix, symmetrize, pairs, survivors
+        As for `wavemmf.factorize`.
+    executor : str or dask.distributed.Client, optional
+        Run on a Dask cluster, given by a client or the address of its scheduler.
+    cache : bool or path, optional
+        Keep results on disk and take them from there the next time: in the folder given, or, for
+        True, in the cache folder of the user. Results are found by the content of the matrices,
+        the settings and the version of wavemmf. Interrupted work goes on where it stopped.
+    report : callable
+        Called as ``report(done, total, note)`` now and then, for progress displays.
+
+    Returns
+    -------
+    list of Factorization
+
+    Raises
+    ------
+    InvalidInputError, InputTypeError
+        For input or settings that are not allowed; the message names the position of the graph.
+    ClusterError
+        If the executor cannot be reached, or is lost.
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> graphs = [wm.graphs.cycle(n) for n in range(3, 30)]
+    >>> results = wm.factorize_many(graphs, core=4, k=4)
+    >>> [f.n for f in results[:3]], results[0].error()
+    ([3, 4, 5], 0.0)
+    >>> results[20].error() == wm.factorize(graphs[20], core=4, k=4).error()
+    True
+    """
+    plan = _checked(
+        _Plan(
+            core, k, drop, optimize, steps, tolerance, smoothness, power, dict(options or {}),
+            pairs, survivors,
+        )
+    )  # fmt: skip
+    store = open_cache(cache)
+    matrices = as_matrices(list(graphs), matrix, symmetrize, dense_up_to=_DENSE_UP_TO)
+    work = _Work(_chunks(matrices), plan, store, report)
+    missing = work.look_up()
+    if missing:
+        with use_executor(executor) as run:
+            run(factorize_chunk, [work.call(index) for index in missing], work.collector(missing))
+    report(len(matrices), len(matrices), "")
+    return work.results()
+
+
+def _checked(plan: _Plan) -> _Plan:
+    check_choice("pairs", plan.pairs, PAIRS)
+    check_choice("survivors", plan.survivors, SURVIVORS)
+    core = None if plan.core is None else check_integer("core", plan.core, 0)
+    core, k, drop = check_mmf_parameters(core or 0, core or 0, plan.k, plan.drop)
+    plan.settings()  # for its complaints
+    return replace(plan, core=None if plan.core is None else core, k=k, drop=drop)
+
+
+def _chunks(matrices: Sequence[Any]) -> list[list[Any]]:
+    """Cut the list into pieces of work; a large matrix is one of its own."""
+    chunks: list[list[Any]] = []
+    room = 0
+    for matrix in matrices:
+        large = matrix.shape[0] > LARGEST
+        if room == 0 or large:
+            chunks.append([])
+            room = 0 if large else _CHUNK
+        chunks[-1].append(matrix)
+        room = max(0, room - 1)
+    return chunks
+
+
+class _Work:
+    """The pieces of a data set: which are known, and what became of the others."""
+
+    def __init__(
+        self, chunks: list[list[Any]], plan: _Plan, store: ResultCache | None, report: Report
+    ) -> None:
+        self._chunks = chunks
+        self._plan = plan
+        self._store = store
+        self._report = report
+        self._total = sum(len(chunk) for chunk in chunks)
+        self._keys = [store.key(chunk, asdict(plan)) for chunk in chunks] if store else []
+        self._made: dict[int, list[Factorization]] = {}
+
+    def look_up(self) -> list[int]:
+        """Take from the cache what is there; return what is missing."""
+        for index, key in enumerate(self._keys):
+            found = self._store.load(key, len(self._chunks[index])) if self._store else None
+            if found is not None:
+                self._made[index] = found
+        return [index for index in range(len(self._chunks)) if index not in self._made]
+
+    def call(self, index: int) -> tuple[Any, ...]:
+        """Return the arguments of `factorize_chunk` for a piece."""
+        first = sum(len(chunk) for chunk in self._chunks[:index])
+        return self._chunks[index], first, self._plan
+
+    def collector(self, missing: list[int]) -> Callable[[int, Any], None]:
+        """Return what is to be called with every result: it keeps the result at once."""
+
+        def collect(position: int, made: list[Factorization]) -> None:
+            index = missing[position]
+            self._made[index] = made
+            if self._store is not None:
+                self._store.save(self._keys[index], made)
+            self._report(sum(map(len, self._made.values())), self._total, "")
+
+        return collect
+
+    def results(self) -> list[Factorization]:
+        """Return everything, in order."""
+        return [f for index in range(len(self._chunks)) for f in self._made[index]]
+
+
+def factorize_chunk(matrices: list[Any], first: int, plan: _Plan) -> list[Factorization]:
+    """Factorize a few matrices, the first of which is number `first` of the data set."""
+    try:
+        if matrices[0].shape[0] > LARGEST:
+            settings = {**asdict(plan), "core": plan.core_of(matrices[0].shape[0])}
+            return [_unless_interrupted(factorize(matrices[0], **settings))]
+        return _factorize_small(matrices, plan)
+    except TooLargeError as error:
+        raise TooLargeError(f"graph {first}: {error}") from error
+
+
+def _factorize_small(matrices: list[Any], plan: _Plan) -> list[Factorization]:
+    start = time.perf_counter()
+    cores = [plan.core_of(len(matrix)) for matrix in matrices]
+    chosen = greedy_batch(matrices, cores, plan.k, plan.drop, plan.pairs, plan.survivors)
+    seconds = (time.perf_counter() - start) / len(matrices)
+    settings = plan.settings()
+    made = []
+    for matrix, core, rotations in zip(matrices, cores, chosen, strict=True):
+        history = None
+        if settings is not None:
+            rotations, history = optimize(matrix, rotations, settings)
+        made.append(_unless_interrupted(_complete(matrix, core, rotations, history, plan, seconds)))
+    return made
+
+
+def _complete(
+    matrix: Any, core: int, rotations: Rotations, history: History | None, plan: _Plan, spent: float
+) -> Factorization:
+    """Do what `factorize` does at its end."""
+    diagonal, block, error = compress(matrix, rotations)
+    if history is None:
+        history = History("greedy", (error,), (spent,), f"the core size {core} was reached")
+    parameters = {
+        "core": core, "k": plan.k, "drop": plan.drop, "select": "greedy",
+        "optimize": plan.optimize, "restarts": 0, "seed": 0, "engine": "dense",
+    }  # fmt: skip
+    norm = frobenius_norm(matrix)
+    return Factorization(rotations, diagonal, block, norm, error, history, parameters)
+
+
+def _unless_interrupted(result: Factorization) -> Factorization:
+    """Pass on a Ctrl-C that ended an optimisation: a data set is complete or not at all."""
+    if result.history.stopped == "interrupted":
+        raise KeyboardInterrupt
+    return result

@@ -1,0 +1,105 @@
+"""From a large sparse matrix to a Factorization."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import scipy.sparse as sp
+
+from ..factorization import Factorization, History
+from ..factorization.norms import frobenius_norm, power_of_two_scale
+from ..factorization.project import project, projection_work
+from ..optimize import Settings
+from ..select import Greedy, Task
+from ..select.greedy import preferred_survivors
+from ..select.part import Method
+from .outcome import Outcome
+from .stages import reduce_in_stages
+
+__all__ = ["factorize_in_stages"]
+
+# Entries this small beside both of their rows are discarded; see `Outcome.discarded`.
+_TOLERANCE = 1e-5
+# Cores up to this size are kept dense.
+_DENSE_CORE = 2048
+# If anything was discarded, H and the error are computed exactly if that takes up to this many
+# multiplications: about ten seconds.
+_EXACT_WORK = 2e10
+# Otherwise it is estimated from this many random vectors.
+_SAMPLES = 16
+
+
+def factorize_in_stages(
+    matrix: Any,
+    selector: Greedy,
+    task: Task,
+    parameters: dict[str, Any],
+    settings: Settings | None = None,
+) -> Factorization:
+    """Factorize a large sparse matrix.
+
+    Parameters
+    ----------
+    matrix : csr_array
+        The symmetric matrix.
+    selector : Greedy
+        How partners and surviving rows are chosen.
+    task : Task
+        Sizes, seed and progress.
+    parameters : dict
+        Kept with the result.
+    settings : Settings, optional
+        How the rotations of each part are optimised together; not at all by default.
+
+    Returns
+    -------
+    Factorization
+        Its error is a bound unless nothing was discarded or it was cheap to compute.
+
+    Examples
+    --------
+    >>> from wavemmf.graphs import grid, normalized_laplacian
+    >>> matrix = normalized_laplacian(grid(20, 20))
+    >>> f = factorize_in_stages(matrix, Greedy(), Task(core=40, k=4, drop=1), {})
+    >>> f.core_size, f.relative_error() < 0.3
+    (40, True)
+    """
+    start = time.perf_counter()
+    scale = power_of_two_scale(matrix)
+    scaled = sp.csr_array(matrix / scale)
+    scaled.sort_indices()
+    survivors = selector.survivors
+    if survivors == "auto":
+        survivors = preferred_survivors(scaled, task, selector.pairs)
+    pairwise = selector.pairs == "exhaustive" and task.k == 2
+    method = Method(task.k, task.drop, pairwise, survivors == "nearest", _TOLERANCE)
+    outcome = reduce_in_stages(
+        scaled, task.core, method, seed=task.seed, settings=settings, report=task.report
+    )
+    diagonal, core, error, exact = _h_and_error(scaled, outcome, task)
+    if task.core <= _DENSE_CORE:
+        core = core.toarray()
+    history = History(
+        settings.method if settings else selector.name,
+        (error * scale,),
+        (time.perf_counter() - start,),
+        f"the core size {task.core} was reached",
+        {"stages": outcome.stages, "survivors": survivors},
+    )
+    result = Factorization(
+        outcome.rotations, diagonal * scale, core * scale, frobenius_norm(matrix), error * scale,
+        history, parameters, error_is_exact=exact,
+    )  # fmt: skip
+    if not exact:
+        history.details["estimated_error"] = result.estimate_error(matrix, _SAMPLES, task.seed)
+    return result
+
+
+def _h_and_error(matrix: Any, outcome: Outcome, task: Task) -> tuple[Any, Any, float, bool]:
+    """H with the error, and whether that is exact or a bound."""
+    if outcome.discarded == 0.0:
+        return outcome.diagonal, outcome.core, outcome.residual, True
+    if projection_work(matrix, outcome.rotations) <= _EXACT_WORK:
+        return *project(matrix, outcome.rotations, outcome.core, task.report), True
+    return outcome.diagonal, outcome.core, outcome.residual + outcome.discarded, False

@@ -1,0 +1,109 @@
+"""Collect the levels of all parts and stages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..factorization import Rotations
+from ..select.part import Reduced
+from .cut import Cut
+
+__all__ = ["Collected", "Outcome"]
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Rotations of all stages with H and the error.
+
+    Attributes
+    ----------
+    rotations : Rotations
+        All levels.
+    diagonal : array of shape (n,)
+        The diagonal of H.
+    core : csr_array
+        H on the core.
+    residual : float
+        Frobenius norm of what the dropped rows lose.
+    discarded : float
+        Bound on the norm of all entries discarded as negligible: the true error is within
+        this of `residual`.
+    stages : list of dict
+        What each stage did.
+    """
+
+    rotations: Rotations
+    diagonal: npt.NDArray[np.float64]
+    core: Any
+    residual: float
+    discarded: float
+    stages: list[dict[str, Any]]
+
+
+class Collected:
+    """The levels of all parts and stages, in the numbering of the whole matrix."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.diagonal = np.zeros(n)
+        self.squared_error = 0.0
+        self.discarded = 0.0
+        self.stages: list[dict[str, Any]] = []
+        self._rotations: list[tuple[Rotations, Integers]] = []
+
+    def add(self, pieces: Cut, reduced: list[Reduced], labels: Integers, learned: bool) -> None:
+        """Add a stage; `labels` are the numbers that its rows have in the whole matrix."""
+        for result, members in zip(reduced, pieces.members, strict=True):
+            own = labels[members]
+            self._rotations.append((result.rotations, own))
+            dropped = result.rotations.wavelets
+            self.diagonal[own[dropped]] = result.diagonal[dropped]
+            self.squared_error += result.squared_error
+        # Different parts touch different entries, so their squares add up; stages do not.
+        self.discarded += float(np.sqrt(sum(result.discarded**2 for result in reduced)))
+        self.stages.append(
+            {
+                "rows": pieces.rows,
+                "parts": len(reduced),
+                "borders": pieces.borders,
+                "left": sum(result.matrix.shape[0] for result in reduced),
+                "learned": learned,
+                "residual": float(np.sqrt(self.squared_error)),
+                "discarded": self.discarded,
+            }
+        )
+
+    def outcome(self, core: Any, labels: Integers) -> Outcome:
+        """Return everything, given what is left and the numbers of its rows."""
+        self.diagonal[labels] = core.diagonal()
+        return Outcome(
+            self._joined(), self.diagonal, core, float(np.sqrt(self.squared_error)),
+            self.discarded, self.stages,
+        )  # fmt: skip
+
+    def _joined(self) -> Rotations:
+        parts = [rotations for rotations, _ in self._rotations]
+        return Rotations(
+            n=self.n,
+            offsets=_run_on([part.offsets for part in parts]),
+            groups=_concatenate([labels[part.groups] for part, labels in self._rotations]),
+            blocks=np.concatenate([np.empty(0), *(part.blocks for part in parts)]),
+            drop_offsets=_run_on([part.drop_offsets for part in parts]),
+            wavelets=_concatenate([labels[part.wavelets] for part, labels in self._rotations]),
+        )
+
+
+def _run_on(offsets: list[Integers]) -> Integers:
+    """Offsets of one list after the other."""
+    lengths = _concatenate([np.diff(each) for each in offsets])
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+
+
+def _concatenate(arrays: list[Integers]) -> Integers:
+    return np.concatenate([np.empty(0, np.int64), *arrays])
