@@ -10,10 +10,12 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import ThreadpoolController
 
 __all__ = ["num_threads", "run_all", "scratch"]
 
@@ -60,18 +62,28 @@ def run_all(
     """
     # Work handed out from inside a worker would wait for the worker it blocks.
     nested = threading.current_thread().name.startswith(_NAME)
-    workers = min(num_threads(), len(calls)) if worth_it and not nested else 1
-    if workers <= 1:
+    if nested or not worth_it:
         return _collect((function(*arguments) for arguments in calls), finished)
-    key = (os.getpid(), workers)
-    if key not in _pools:
-        _pools[key] = ThreadPoolExecutor(workers, thread_name_prefix=_NAME)
-    futures = [_pools[key].submit(function, *arguments) for arguments in calls]
-    try:
-        return _collect((future.result() for future in futures), finished)
-    finally:
-        for future in futures:
-            future.cancel()
+    workers = min(num_threads(), len(calls))
+    # Threads that call BLAS routines, each with threads of its own, are many times slower.
+    with _blas().limit(limits=1, user_api="blas"):
+        if workers <= 1:
+            return _collect((function(*arguments) for arguments in calls), finished)
+        key = (os.getpid(), workers)
+        if key not in _pools:
+            _pools[key] = ThreadPoolExecutor(workers, thread_name_prefix=_NAME)
+        futures = [_pools[key].submit(function, *arguments) for arguments in calls]
+        try:
+            return _collect((future.result() for future in futures), finished)
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Return what sets the threads of the BLAS libraries that are loaded."""
+    return ThreadpoolController()
 
 
 def _collect(results: Iterator[Any], finished: Callable[[int, Any], None] | None) -> list[Any]:

@@ -73,7 +73,8 @@ def factorize_in_stages(
     if survivors == "auto":
         survivors = preferred_survivors(scaled, task, selector.pairs)
     pairwise = selector.pairs == "exhaustive" and task.k == 2
-    method = Method(task.k, task.drop, pairwise, survivors == "nearest", _TOLERANCE)
+    nearest = survivors == "nearest"
+    method = Method(task.k, task.drop, pairwise, nearest, _TOLERANCE, thorough=False)
     outcome = reduce_in_stages(
         scaled, task.core, method, seed=task.seed, settings=settings, report=task.report
     )
