@@ -14,7 +14,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format type layers unit docs-tests coverage bench torch clean
+.PHONY: help demo test lint format type layers unit docs-tests coverage bench bench-scale torch clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,7 +69,7 @@ $(VENV)/.kernels: $(wildcard src/wavemmf/kernels/*.py) | $(BIN)/python
 	rm -f src/wavemmf/kernels/__pycache__/*.nb?
 	@touch $@
 
-unit docs-tests coverage bench: $(VENV)/.kernels
+unit docs-tests coverage bench bench-scale: $(VENV)/.kernels
 
 unit: $(VENV)/.torch ## the tests
 	$(BIN)/python -m pytest -n 2
@@ -83,6 +83,10 @@ coverage: $(VENV)/.torch ## the tests, with the lines they miss
 bench: $(VENV)/.torch ## speed, as ratios measured side by side
 	$(BIN)/python benchmarks/bench_factorize.py
 	$(BIN)/python benchmarks/bench_gradient.py
+
+bench-scale: $(VENV)/.torch ## large sparse graphs and data sets of many graphs (half an hour)
+	$(BIN)/python benchmarks/bench_scale.py
+	$(BIN)/python benchmarks/bench_many.py
 
 torch: $(VENV)/.dev ## try again to install torch without CUDA
 	tools/install_torch.sh $(BIN)/python

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from .._version import __version__
+from .classify import classify_app
 from .compare import compare
 from .errors import ErrorReportingGroup
 from .factorize import factorize
@@ -60,6 +61,7 @@ app.command()(refine)
 app.command()(info)
 app.command()(compare)
 app.add_typer(policy_app, name="policy")
+app.add_typer(classify_app, name="classify")
 
 
 def main() -> None:

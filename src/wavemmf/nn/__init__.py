@@ -1,0 +1,73 @@
+"""Wavelet networks: convolutions that filter signals in the basis of a factorization.
+
+>>> import torch
+>>> import wavemmf as wm
+>>> basis = wm.nn.WaveletBasis(wm.factorize(wm.graphs.karate(), core=8, k=4))
+>>> wm.nn.WaveletConv(3, 5)(torch.randn(34, 3), basis).shape
+torch.Size([34, 5])
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from .._optional import require
+
+require("torch", extra="torch")
+
+from .basis import WaveletBasis  # noqa: E402
+from .classify import Classification, classify_nodes, paired_difference  # noqa: E402
+from .compute import hop_operator, network_matrix, wavelet_basis  # noqa: E402
+from .conv import WaveletConv  # noqa: E402
+from .filters import FreeFilter, SpectralFilter  # noqa: E402
+from .models import MODELS  # noqa: E402
+from .net import WaveletNet  # noqa: E402
+from .problem import DATASETS, NodeProblem, load_problem  # noqa: E402
+from .propagation import WaveletPropagation  # noqa: E402
+from .responses import RESPONSES, pagerank_tail  # noqa: E402
+from .settings import PRESETS, NetSettings, TrainingSettings  # noqa: E402
+from .sparse import SparseOperator  # noqa: E402
+from .splits import SPLITS, Split, make_split  # noqa: E402
+from .storage import load_net, save_net  # noqa: E402
+from .train import Outcome, train_nodes  # noqa: E402
+
+__all__ = [
+    "DATASETS",
+    "MODELS",
+    "PRESETS",
+    "RESPONSES",
+    "SPLITS",
+    "AddWaveletBasis",
+    "Classification",
+    "FreeFilter",
+    "NetSettings",
+    "NodeProblem",
+    "Outcome",
+    "SparseOperator",
+    "SpectralFilter",
+    "Split",
+    "TrainingSettings",
+    "WaveletBasis",
+    "WaveletConv",
+    "WaveletNet",
+    "WaveletPropagation",
+    "classify_nodes",
+    "hop_operator",
+    "load_net",
+    "load_problem",
+    "make_split",
+    "network_matrix",
+    "pagerank_tail",
+    "paired_difference",
+    "save_net",
+    "train_nodes",
+    "wavelet_basis",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # The transform needs PyTorch Geometric; the rest does not.
+    if name == "AddWaveletBasis":
+        return importlib.import_module(".transform", __name__).AddWaveletBasis
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

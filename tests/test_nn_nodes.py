@@ -1,0 +1,342 @@
+"""Node classification: splits, networks, training, resumption, files and the command."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import wavemmf as wm
+from test_cli import failed, run
+from wavemmf.errors import FileFormatError, InvalidInputError
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_geometric", reason="the extra pyg is not installed")
+
+from wavemmf.nn import (  # noqa: E402
+    MODELS,
+    PRESETS,
+    SPLITS,
+    NetSettings,
+    TrainingSettings,
+    WaveletNet,
+    WaveletPropagation,
+    classify_nodes,
+    load_net,
+    load_problem,
+    make_split,
+    paired_difference,
+    save_net,
+    wavelet_basis,
+)
+from wavemmf.nn.baselines import BASELINES  # noqa: E402
+from wavemmf.nn.models import make_candidate  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def karate():
+    return load_problem("karate")
+
+
+def cora(data_dir):
+    if not (data_dir / "LINQS" / "cora").is_dir():
+        pytest.skip(f"{data_dir} has no folder LINQS/cora")
+    return load_problem("cora")
+
+
+# -- splits -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in SPLITS if name != "public"])
+def test_splits_are_disjoint_complete_and_repeatable(name, rng):
+    labels = rng.choice(3, size=200, p=[0.8, 0.15, 0.05])
+    split, same, other = (make_split(name, labels, seed) for seed in (1, 1, 2))
+    together = np.concatenate([split.train, split.validation, split.test])
+    assert np.array_equal(np.sort(together), np.arange(200))
+    assert np.array_equal(split.train, same.train)
+    assert not np.array_equal(split.train, other.train)
+    if "class" not in name:
+        shares = [int(part) for part in name.split("/")]
+        sizes = [split.train.size, split.validation.size, split.test.size]
+        assert sizes == [2 * share for share in shares]
+
+
+def test_the_split_per_class_uses_up_small_classes_and_says_so(rng):
+    labels = rng.choice(3, size=200, p=[0.8, 0.15, 0.05])
+    split = make_split("60/20/20-per-class", labels)
+    assert np.bincount(labels[split.train]).tolist() == [40, *np.bincount(labels)[1:]]
+    assert "not comparable" in split.protocol
+    assert set(labels[split.test]) == {0}
+
+
+def test_a_public_split_comes_with_the_data():
+    with pytest.raises(InvalidInputError, match="no public split"):
+        make_split("public", np.zeros(3, int))
+    parts = tuple(np.array([i]) for i in range(3))
+    assert make_split("public", np.zeros(3, int), 5, parts).test.tolist() == [2]
+
+
+# -- networks ---------------------------------------------------------------------------------
+
+
+def test_propagation_starts_as_pagerank(karate):
+    basis = wavelet_basis(karate.graph, core=34, k=2)  # the eigenbasis: nothing is left out
+    z = torch.randn(34, 3)
+    hat = karate.hops(torch.eye(34)).numpy()
+    exact = 0.1 * np.linalg.solve(np.eye(34) - 0.9 * hat, z.numpy())
+    for settings in ({}, {"filter": "free", "num_wavelets": 34}, {"gains": "channel"}):
+        propagation = WaveletPropagation(3, hops=3, degree=30, **settings)
+        np.testing.assert_allclose(
+            propagation(z, basis, karate.hops).detach().numpy(), exact, atol=2e-3
+        )
+
+
+def test_presets(karate):
+    paper, best = PRESETS["paper"], PRESETS["best"]
+    assert (paper.net.layers, paper.net.hidden, paper.training.epochs) == (6, 100, 256)
+    assert (paper.training.learning_rate, paper.basis["k"]) == (1e-3, 16)
+    assert best.net.decoupled
+    net = WaveletNet(34, 2, "paper", num_wavelets=34)
+    basis = karate.basis(core=8, k=4)
+    torch.manual_seed(0)
+    first = net(karate.x, basis)
+    net.reset_parameters()
+    assert first.shape == (34, 2)
+    assert not torch.equal(net(karate.x, basis), first)
+
+
+def test_the_networks_see_other_nodes(karate):
+    for model in ("wavelet", "wavelet-paper"):
+        candidate = make_candidate(model, karate)
+        candidate.net.eval()
+        basis = karate.basis(**PRESETS["best" if model == "wavelet" else "paper"].basis)
+        moved = karate.x.clone()
+        moved[0] += 1.0
+        before = candidate.net(karate.x, basis, karate.hops)
+        change = (candidate.net(moved, basis, karate.hops) - before).abs().sum(dim=1)
+        assert (change[1:] > 0).sum() > 10
+
+
+def test_networks_change_their_precision(karate):
+    net, basis = WaveletNet(34, 2).double(), wavelet_basis(karate.graph, core=8, k=4).double()
+    scores = net(karate.x.double(), basis, karate.hops)
+    assert scores.dtype == torch.float64
+
+
+def test_sparse_features_change_nothing(karate):
+    net = WaveletNet(34, 2).eval()
+    basis = karate.basis(core=8, k=4)
+    torch.testing.assert_close(
+        net(karate.features, basis, karate.hops), net(karate.x, basis, karate.hops)
+    )
+
+
+def test_filters_move_at_a_rate_of_their_own():
+    settings = TrainingSettings(learning_rate=0.1, weight_decay=0.5, filter_rate=0.01)
+    groups = WaveletNet(34, 2).parameter_groups(settings)
+    assert [group["lr"] for group in groups] == pytest.approx([0.1, 0.1, 0.001])
+    assert [group["weight_decay"] for group in groups] == [0.5, 0.0, 0.0]
+    assert [len(group["params"]) for group in groups] == [2, 2, 2]
+    stacked = WaveletNet(34, 2, decoupled=False).parameter_groups(settings)
+    assert [len(group["params"]) for group in stacked] == [2, 2, 2]
+
+
+def test_settings_that_are_not_allowed_are_named(karate):
+    with pytest.raises(InvalidInputError, match="no setting depth"):
+        WaveletNet(3, 2, depth=5)
+    with pytest.raises(InvalidInputError, match="dropout must be at least 0 and below 1"):
+        NetSettings(dropout=1.0)
+    with pytest.raises(InvalidInputError, match="weight_decay must be >= 0"):
+        TrainingSettings(weight_decay=-1.0)
+    with pytest.raises(InvalidInputError, match="exact hop"):
+        WaveletNet(34, 2)(karate.x, karate.basis(core=8, k=4))
+    net = WaveletNet(34, 2, decoupled=False)
+    with pytest.raises(InvalidInputError, match="take dense features"):
+        net(karate.features, karate.basis(core=8, k=4))
+
+
+def test_heat_wavelets(karate):
+    wavelets = karate.heat_wavelets
+    values, vectors = np.linalg.eigh(wm.graphs.normalized_laplacian(karate.graph).toarray())
+    x = torch.randn(34, 2)
+    expected = vectors @ (np.exp(values)[:, None] * (vectors.T @ x.numpy()))
+    np.testing.assert_allclose(wavelets.analysis(x).numpy(), expected, atol=5e-3)
+    torch.testing.assert_close(wavelets.filter(x, torch.ones(34, 1)), x, atol=1e-2, rtol=0)
+    assert wavelets.nnz_share <= 1.0
+
+
+def test_a_problem_is_checked(karate):
+    with pytest.raises(InvalidInputError, match="one row for each of 34 nodes"):
+        type(karate)("karate", karate.graph, karate.x[:5], karate.y)
+
+
+# -- training ---------------------------------------------------------------------------------
+
+
+def test_every_baseline_is_a_model():
+    assert set(BASELINES) == set(MODELS) - {"wavelet", "wavelet-paper", "gwnn", "spectral-cnn"}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_learns_the_two_clubs(model, karate):
+    result = classify_nodes(karate, "40/20/40", model, runs=2, epochs=120)
+    assert result.model == model
+    if model not in ("mlp", "spectral-cnn"):  # which cannot tell nodes they have not seen
+        assert result.accuracy_mean > 0.7
+    brief, again = (classify_nodes(karate, model=model, runs=1, epochs=15) for _ in range(2))
+    assert np.array_equal(again.accuracies, brief.accuracies)
+
+
+def test_training_leaves_the_random_numbers_alone(karate):
+    torch.manual_seed(5)
+    expected = torch.rand(1)
+    torch.manual_seed(5)
+    classify_nodes(karate, runs=1, epochs=2)
+    assert torch.equal(torch.rand(1), expected)
+
+
+def test_the_test_nodes_do_not_matter(karate):
+    """Whatever the labels of the test nodes are, the same network is chosen."""
+    split = make_split("60/20/20", karate.y.numpy(), 0)
+    wrong = karate.y.clone()
+    wrong[torch.from_numpy(split.test)] = 1 - wrong[torch.from_numpy(split.test)]
+    results = []
+    for y in (karate.y, wrong):
+        problem = type(karate)("karate", karate.graph, karate.x, y)
+        results.append(classify_nodes(problem, runs=1, epochs=40).outcomes[0])
+    assert results[0].best_epoch == results[1].best_epoch
+    assert results[0].validation_accuracy == results[1].validation_accuracy
+    assert results[0].test_accuracy == pytest.approx(1 - results[1].test_accuracy)
+
+
+def test_runs_are_resumed(karate, tmp_path, monkeypatch):
+    first = classify_nodes(karate, runs=2, epochs=5, folder=tmp_path)
+    files = sorted(path.name for path in tmp_path.iterdir())
+    assert files == [f"karate_60-20-20_wavelet_{seed}.json" for seed in (0, 1)]
+    (tmp_path / files[1]).write_text("{", encoding="utf-8")  # damaged: run again
+    more = classify_nodes(karate, runs=3, epochs=5, folder=tmp_path)
+    assert more.outcomes[0] == first.outcomes[0], "to the second of its time"
+    assert more.outcomes[1].test_accuracy == first.outcomes[1].test_accuracy
+    other = classify_nodes(karate, runs=1, epochs=6, folder=tmp_path)
+    assert other.outcomes[0].epochs == 6, "other settings are another run"
+    with pytest.raises(InvalidInputError, match="cannot keep results"):
+        classify_nodes(karate, runs=1, folder=tmp_path / files[0])
+
+
+def test_differences_are_paired(karate):
+    a, b = (classify_nodes(karate, model=m, runs=3, epochs=5) for m in ("wavelet", "mlp"))
+    mean, error = paired_difference(a, b)
+    difference = a.accuracies - b.accuracies
+    assert mean == pytest.approx(difference.mean())
+    assert error == pytest.approx(difference.std(ddof=1) / 3**0.5)
+    with pytest.raises(InvalidInputError, match="not run on the same"):
+        paired_difference(a, classify_nodes(karate, runs=2, epochs=2))
+
+
+def test_a_learned_basis_trains_with_the_network(karate):
+    basis = wavelet_basis(karate.graph, core=8, k=4, learn=True)
+    net = WaveletNet(34, 2, input_dropout=0.0, dropout=0.0)
+    optimizer = torch.optim.Adam([*net.parameters(), *basis.parameters()], lr=0.01)
+    losses = []
+    for _ in range(15):
+        optimizer.zero_grad()
+        scores = net(karate.x, basis, karate.hops)
+        loss = torch.nn.functional.cross_entropy(scores, karate.y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0]
+    assert basis.layer.theta.detach().abs().max() > 0
+
+
+# -- files and the command --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("method", ["sparse", "rotations"])
+def test_networks_are_saved_with_their_basis(karate, preset, method, tmp_path):
+    pytest.importorskip("safetensors")
+    basis = wavelet_basis(karate.graph, core=8, k=4, method=method)
+    net = WaveletNet(34, 2, preset, num_wavelets=34).eval()
+    save_net(net, basis, tmp_path / "net.safetensors", karate.hops)
+    again, same_basis, hop = load_net(tmp_path / "net.safetensors")
+    expected = net(karate.x, basis, karate.hops)
+    assert torch.equal(again.eval()(karate.x, same_basis, hop), expected)
+    assert again.settings == net.settings
+
+
+def test_files_of_another_kind_are_refused(tmp_path):
+    safetensors = pytest.importorskip("safetensors.torch")
+    with pytest.raises(InvalidInputError, match="no such file"):
+        load_net(tmp_path / "none")
+    (tmp_path / "text").write_text("hello")
+    with pytest.raises(FileFormatError, match="not a whole safetensors file"):
+        load_net(tmp_path / "text")
+    safetensors.save_file({"x": torch.ones(1)}, tmp_path / "other")
+    with pytest.raises(FileFormatError, match="not a network of wavemmf"):
+        load_net(tmp_path / "other")
+
+
+NODES = ("classify", "nodes", "--dataset", "karate", "--runs", 2, "--epochs", 5)
+
+
+def test_the_command(tmp_path):
+    result = run(*NODES, "--results", tmp_path, "--json")
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert told["runs"] == 2
+    assert told["protocol"] == "uniform random 60/20/20 (training/validation/test)"
+    accuracies = [outcome["test_accuracy"] for outcome in told["outcomes"]]
+    assert told["accuracy_mean"] == pytest.approx(np.mean(accuracies))
+    assert told["accuracy_std"] == pytest.approx(np.std(accuracies, ddof=1))
+    assert len(list(tmp_path.iterdir())) == 2
+    text = run(*NODES, "--results", tmp_path).stdout
+    assert f"{100 * told['accuracy_mean']:.2f} ± {100 * told['accuracy_std']:.2f}" in text
+
+
+def test_the_command_compares():
+    result = run(*NODES, "--model", "wavelet,mlp", "--json")
+    told = json.loads(result.stdout)
+    assert [entry["model"] for entry in told["models"]] == ["wavelet", "mlp"]
+    difference = told["models"][0]["accuracy_mean"] - told["models"][1]["accuracy_mean"]
+    assert told["models"][1]["difference_mean"] == pytest.approx(difference)
+    assert "wavelet is better by" in run(*NODES, "--model", "wavelet,mlp").stdout
+
+
+def test_the_command_refuses():
+    failed(run(*NODES, "--model", "wavelet,wavelet"), "each once")
+    failed(run(*NODES, "--model", "transformer"), "model must be one of")
+    failed(run(*NODES, "--split", "80/10/10"), "split must be one of")
+    failed(run("classify", "nodes", "--dataset", "imagenet"), "dataset must be one of")
+    failed(run(*NODES, "--split", "public"), "no public split")
+
+
+# -- real data --------------------------------------------------------------------------------
+
+
+def test_cora_in_a_few_epochs(data_dir):
+    problem = cora(data_dir)
+    assert repr(problem) == "NodeProblem('cora', nodes=2708, edges=5278, features=1433, classes=7)"
+    torch.testing.assert_close(problem.x.sum(dim=1), torch.ones(2708))
+    result = classify_nodes(problem, runs=1, epochs=120)
+    assert result.accuracy_mean > 0.8
+    assert result.facts["basis"]["nnz_share"] < 0.1525
+
+
+def test_planetoid_cora(data_dir):
+    if not (data_dir / "Planetoid" / "Cora").is_dir():
+        pytest.skip(f"{data_dir} has no folder Planetoid/Cora")
+    problem = load_problem("planetoid-cora")
+    assert (problem.graph.n, problem.graph.num_edges) == (2708, 5278)
+    assert [part.size for part in problem.public] == [140, 500, 1000]
+    result = classify_nodes(problem, "public", "appnp", runs=1, epochs=30)
+    assert result.accuracy_mean > 0.7
