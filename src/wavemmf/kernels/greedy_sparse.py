@@ -52,7 +52,7 @@ def score_all(
 def sparse_greedy_levels(
     columns, values, start, length, room, used,
     energy, free, groups, sizes, scores, version, stamp, heap, place,
-    active, core, drop, pairwise, nearest, both, tolerance, diagonal, lost,
+    active, core, drop, pairwise, nearest, tolerance, diagonal, lost,
     out_groups, out_sizes, out_wavelets, out_drops, out_blocks, level, max_levels,
 ):  # fmt: skip
     """Run up to `max_levels` levels; returns the arena, the active size and the level count.
@@ -62,6 +62,7 @@ def sparse_greedy_levels(
     discarded.
     """
     n = start.size
+    both = not nearest
     workspace = np.zeros(n)
     slot = np.full(n, -1, np.int64)
     seen = np.empty(n, np.int64)

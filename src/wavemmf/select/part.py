@@ -42,9 +42,6 @@ class Method:
         Surviving rows are those nearest to the coordinates, not the other eigenvectors.
     tolerance : float
         Entries this small beside both of their rows are discarded.
-    thorough : bool
-        Whether groups by a second measure of correlation are tried as well; only if the surviving
-        rows are eigenvectors.
     """
 
     k: int
@@ -52,7 +49,6 @@ class Method:
     pairwise: bool
     nearest: bool
     tolerance: float
-    thorough: bool = True
 
 
 @dataclass(frozen=True)
@@ -103,7 +99,6 @@ def reduce_part(part: Part, core: int, method: Method, report: Report = silent) 
     matrix, free = part.matrix, part.free
     n = matrix.shape[0]
     task = Task(core, method.k, method.drop)
-    both = method.thorough and not method.nearest
     columns, values, start, length, room, used = rows_from_csr(
         matrix.indptr, matrix.indices, matrix.data
     )
@@ -115,7 +110,7 @@ def reduce_part(part: Part, core: int, method: Method, report: Report = silent) 
         last = min(n, first + levels_per_call(n))
         score_all(
             columns, values, start, length, energy, free, method.drop, method.pairwise,
-            both, *pivots, first, last,
+            not method.nearest, *pivots, first, last,
         )  # fmt: skip
         report(0, n - core, "scoring rows")
     heap, place = heap_build(scores)
@@ -128,7 +123,7 @@ def reduce_part(part: Part, core: int, method: Method, report: Report = silent) 
             columns, values, used, active, level = sparse_greedy_levels(
                 columns, values, start, length, room, used,
                 energy, free, *pivots, heap, place,
-                active, core, method.drop, method.pairwise, method.nearest, both, method.tolerance,
+                active, core, method.drop, method.pairwise, method.nearest, method.tolerance,
                 diagonal, lost, *recorder.arrays, level, levels_per_call(n),
             )  # fmt: skip
         if active == before:

@@ -20,7 +20,7 @@ from .stages import reduce_in_stages
 __all__ = ["factorize_in_stages"]
 
 # Entries this small beside both of their rows are discarded; see `Outcome.discarded`.
-_TOLERANCE = 1e-5
+_TOLERANCE = 2e-5
 # Cores up to this size are kept dense.
 _DENSE_CORE = 2048
 # If anything was discarded, H and the error are computed exactly if that takes up to this many
@@ -73,8 +73,7 @@ def factorize_in_stages(
     if survivors == "auto":
         survivors = preferred_survivors(scaled, task, selector.pairs)
     pairwise = selector.pairs == "exhaustive" and task.k == 2
-    nearest = survivors == "nearest"
-    method = Method(task.k, task.drop, pairwise, nearest, _TOLERANCE, thorough=False)
+    method = Method(task.k, task.drop, pairwise, survivors == "nearest", _TOLERANCE)
     outcome = reduce_in_stages(
         scaled, task.core, method, seed=task.seed, settings=settings, report=task.report
     )

@@ -28,8 +28,10 @@ __all__ = ["PART_SIZE", "reduce_in_stages"]
 
 Integers = npt.NDArray[np.int64]
 
-# Rows of a part: enough to make borders short, few enough that parts are many.
-PART_SIZE = 16_384
+# Rows of a part: enough to make borders short, few enough that parts are many and fit the cache.
+PART_SIZE = 4096
+# Larger ones are tried if too many rows lie on borders.
+_LARGER = 4
 # Parts whose rotations are optimised together are dense inside: small ones are tried first.
 _LEARNED_SIZES = (256, 512, 1024, 2048)
 # A stage keeps at least this share of the rows: rows on borders should not wait long.
@@ -116,7 +118,8 @@ class _Stages(Collected):
     def _cut(self, active: Any) -> tuple[Cut, bool]:
         """Parts with few rows on borders, and whether they are small enough for learning."""
         sizes = [(size, True) for size in _LEARNED_SIZES] if self.settings is not None else []
-        for size, learn in [*sizes, (self.part_size, False)]:
+        plain = [(self.part_size, False), (_LARGER * self.part_size, False)]
+        for size, learn in [*sizes, *plain]:
             pieces = cut(active, size, self.seed)
             if pieces.is_good:
                 return pieces, learn
