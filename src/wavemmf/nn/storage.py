@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from typing import Any
 from pathlib import Path
 
 import scipy.sparse as sp
@@ -53,7 +54,9 @@ def save_net(
         "learn": basis.learn,
         "settings": net.settings.to_json(),
     }
-    modules = {"net": net, "basis": basis, **({} if hop is None else {"hop": hop})}
+    modules: dict[str, Any] = {"net": net, "basis": basis}
+    if hop is not None:
+        modules["hop"] = hop
     tensors = {
         f"{prefix}.{name}": value.detach().cpu().contiguous()
         for prefix, module in modules.items()
