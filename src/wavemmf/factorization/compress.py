@@ -24,8 +24,7 @@ def compress(matrix: Matrix, rotations: Rotations) -> tuple[Floats, Floats, floa
 
     The error is that of ``W.T H W`` with H the core-diagonal part of ``W A W.T``, the best H for
     these rotations. The matrix is rotated level by level as a dense array; if it is large and
-    sparse, only the entries of H are computed. Both give the error exactly, up to rounding (in the
-    second case rounding of the norm: errors below 1e-7 of it are not resolved).
+    sparse, only the entries of H are computed. Both give the error exactly, up to rounding.
     """
     scale = power_of_two_scale(matrix)
     scaled: Any = matrix / scale

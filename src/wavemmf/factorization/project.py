@@ -12,6 +12,7 @@ from ..kernels.project import TILE, core_entries, wavelet_energies
 from ..kernels.threads import run_all
 from .norms import frobenius_norm
 from .rotations import Floats, Rotations
+from .transform import transform
 
 __all__ = ["project", "projection_work"]
 
@@ -19,6 +20,8 @@ __all__ = ["project", "projection_work"]
 # between.
 _COLUMNS = 8 * TILE
 _TASKS = 8
+# Squared errors below this share of the squared norm are not computed as a difference.
+_CANCELLED = 1e-6
 
 
 def projection_work(matrix: Any, rotations: Rotations) -> float:
@@ -73,7 +76,7 @@ def project(
     """
     r = rotations
     csr = (matrix.indptr, matrix.indices, matrix.data)
-    transform = (r.offsets, r.groups, r.block_offsets, r.blocks)
+    packed = (r.offsets, r.groups, r.block_offsets, r.blocks)
     largest = int(r.sizes.max(initial=1))
     diagonal = np.zeros(r.n)
     levels = 1 + np.repeat(np.arange(r.num_levels), np.diff(r.drop_offsets))
@@ -84,14 +87,14 @@ def project(
         last = min(first + _COLUMNS, r.wavelets.size)
         work, buffer = np.empty((r.n + 1) * TILE), np.empty(largest * TILE)
         wavelet_energies(
-            *csr, r.wavelets, levels, first, last, transform, work, buffer, diagonal
+            *csr, r.wavelets, levels, first, last, packed, work, buffer, diagonal
         )  # fmt: skip
 
     def entries(first: int) -> None:
         last = min(first + _COLUMNS, core.size)
         work, product, buffer = (np.empty(m * TILE) for m in (r.n + 1, r.n, largest))
         core_entries(
-            *csr, core, first, last, transform, work, product, buffer,
+            *csr, core, first, last, packed, work, product, buffer,
             *where, values,
         )  # fmt: skip
 
@@ -105,8 +108,30 @@ def project(
     block = 0.5 * (block + block.T)
     diagonal[core] = block.diagonal()
     kept = float((diagonal[r.wavelets] ** 2).sum()) + frobenius_norm(block) ** 2
-    squared = max(frobenius_norm(matrix) ** 2 - kept, 0.0)
-    return diagonal, block, float(np.sqrt(squared))
+    whole = frobenius_norm(matrix) ** 2
+    if whole - kept > _CANCELLED * whole:
+        return diagonal, block, float(np.sqrt(whole - kept))
+    return diagonal, block, _direct_error(matrix, rotations, diagonal, block)
+
+
+def _direct_error(matrix: Any, rotations: Rotations, diagonal: Floats, block: Any) -> float:
+    """Norm of ``A W.T - W.T H``, column by column: slower, but small errors survive rounding."""
+    n, core = rotations.n, rotations.core
+    outside = np.where(np.isin(np.arange(n), core), 0.0, diagonal)
+    entries = sp.coo_array(block)
+    inside = sp.csc_array(
+        (entries.data, (core[entries.coords[0]], core[entries.coords[1]])), (n, n)
+    )
+    h = sp.csc_array(sp.diags_array(outside)) + inside
+    squared = 0.0
+    for first in range(0, n, _COLUMNS):
+        last = min(first + _COLUMNS, n)
+        unit = np.zeros((n, last - first))
+        unit[np.arange(first, last), np.arange(last - first)] = 1.0
+        wavelets = transform(rotations, unit, None, forward=False)
+        approximated = transform(rotations, h[:, first:last].toarray(), None, forward=False)
+        squared += float(((matrix @ wavelets - approximated) ** 2).sum())
+    return float(np.sqrt(squared))
 
 
 def _places(pattern: Any, size: int) -> tuple[tuple[Any, Any], Floats]:

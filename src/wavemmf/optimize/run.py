@@ -206,8 +206,9 @@ class _Run:
             self.values += made.values
             self.errors += [self._error(residual) for residual in made.residuals]
             self._record_time(len(made.values))
+        for step in range(len(self.values) - len(made.values), len(self.values)):
+            settings.report(step, settings.steps, f"error {self.errors[step]:.6g}")
         step, error = len(self.values) - 1, self.errors[-1]
-        settings.report(step, settings.steps, f"error {error:.6g}")
         if self.checkpoint is not None:
             self.checkpoint.save_if_due(self._state())
         if settings.callback is not None and settings.callback(step, error):
