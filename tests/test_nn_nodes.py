@@ -30,8 +30,8 @@ from wavemmf.nn import (  # noqa: E402
     save_net,
     wavelet_basis,
 )
-from wavemmf.nn.baselines import BASELINES  # noqa: E402
-from wavemmf.nn.models import make_candidate  # noqa: E402
+from wavemmf.nn.nodes.baselines import BASELINES  # noqa: E402
+from wavemmf.nn.nodes.models import make_candidate  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

@@ -17,20 +17,20 @@ from .._optional import require
 require("torch", extra="torch")
 
 from .basis import WaveletBasis  # noqa: E402
-from .classify import Classification, classify_nodes, paired_difference  # noqa: E402
 from .compute import hop_operator, network_matrix, wavelet_basis  # noqa: E402
 from .conv import WaveletConv  # noqa: E402
 from .filters import FreeFilter, SpectralFilter  # noqa: E402
-from .models import MODELS  # noqa: E402
 from .net import WaveletNet  # noqa: E402
-from .problem import DATASETS, NodeProblem, load_problem  # noqa: E402
+from .nodes.classify import Classification, classify_nodes, paired_difference  # noqa: E402
+from .nodes.models import MODELS  # noqa: E402
+from .nodes.problem import DATASETS, NodeProblem, load_problem  # noqa: E402
+from .nodes.splits import SPLITS, Split, make_split  # noqa: E402
+from .nodes.train import Outcome, train_nodes  # noqa: E402
 from .propagation import WaveletPropagation  # noqa: E402
 from .responses import RESPONSES, pagerank_tail  # noqa: E402
 from .settings import PRESETS, NetSettings, TrainingSettings  # noqa: E402
 from .sparse import SparseOperator  # noqa: E402
-from .splits import SPLITS, Split, make_split  # noqa: E402
 from .storage import load_net, save_net  # noqa: E402
-from .train import Outcome, train_nodes  # noqa: E402
 
 __all__ = [
     "DATASETS",

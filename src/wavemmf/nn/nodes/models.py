@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
-from ..validation import check_choice
-from .net import WaveletNet
+from ...validation import check_choice
+from ..net import WaveletNet
+from ..settings import PRESETS, NetSettings, Preset, TrainingSettings
 from .problem import NodeProblem
-from .settings import PRESETS, NetSettings, Preset, TrainingSettings
 
 __all__ = ["MODELS", "Candidate", "make_candidate"]
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from ..graphs import normalized_laplacian
-from ..validation import check_memory, check_positive
-from .sparse import SparseOperator
+from ...graphs import normalized_laplacian
+from ...validation import check_memory, check_positive
+from ..sparse import SparseOperator
 
 __all__ = ["HeatWavelets"]
 

@@ -7,11 +7,11 @@ from typing import Any
 import torch
 from torch.nn.functional import dropout, relu
 
-from .._optional import require
-from ..validation import check_choice
-from .parameters import parameter_groups
-from .settings import TrainingSettings
-from .sparse import SparseOperator, apply_linear
+from ..._optional import require
+from ...validation import check_choice
+from ..parameters import parameter_groups
+from ..settings import TrainingSettings
+from ..sparse import SparseOperator, apply_linear
 
 require("torch_geometric", extra="pyg")
 

@@ -16,16 +16,16 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from .._optional import require
-from ..errors import InvalidInputError
-from ..graphs import Graph, karate, linqs
-from ..graphs.datafolder import data_file
-from ..graphs.graph import graph_from_edges
-from ..validation import check_choice
-from .basis import WaveletBasis
-from .compute import hop_operator, wavelet_basis
+from ..._optional import require
+from ...errors import InvalidInputError
+from ...graphs import Graph, karate, linqs
+from ...graphs.datafolder import data_file
+from ...graphs.graph import graph_from_edges
+from ...validation import check_choice
+from ..basis import WaveletBasis
+from ..compute import hop_operator, wavelet_basis
+from ..sparse import SparseOperator
 from .heat import HeatWavelets
-from .sparse import SparseOperator
 
 __all__ = ["DATASETS", "NodeProblem", "load_problem"]
 

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch.nn.functional import cross_entropy
 
-from .._progress import Report, silent
-from .settings import TrainingSettings
+from ..._progress import Report, silent
+from ..settings import TrainingSettings
 from .splits import Split
 
 __all__ = ["Outcome", "train_nodes"]

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from .._files import atomic_write
-from .._progress import Report, silent
-from .._version import __version__
-from ..errors import InvalidInputError
-from ..optimize.checkpoint import fingerprint
-from ..validation import check_choice, check_integer
+from ..._progress import Report, silent
+from ..._version import __version__
+from ...errors import InvalidInputError
+from ...optimize.checkpoint import fingerprint
+from ...validation import check_choice, check_integer
+from ..results import ResultStore
 from .models import MODELS, make_candidate
 from .problem import NodeProblem, load_problem
 from .splits import SPLITS, make_split
@@ -150,7 +147,7 @@ def classify_nodes(
     check_choice("model", model, MODELS)
     check_choice("split", split, SPLITS)
     runs, seed = check_integer("runs", runs, 1), check_integer("seed", seed, 0)
-    store = None if folder is None else _Store(Path(folder))
+    store = None if folder is None else ResultStore(folder)
     problem = dataset if isinstance(dataset, NodeProblem) else load_problem(dataset)
     seeds = tuple(range(seed, seed + runs))
     outcomes: list[Outcome] = []
@@ -165,7 +162,12 @@ def classify_nodes(
 
 
 def _run(
-    problem: NodeProblem, split: str, model: str, seed: int, epochs: int | None, store: Any
+    problem: NodeProblem,
+    split: str,
+    model: str,
+    seed: int,
+    epochs: int | None,
+    store: ResultStore | None,
 ) -> tuple[Outcome, dict[str, Any], str]:
     nodes = make_split(split, problem.y.numpy(), seed, problem.public)
     with torch.random.fork_rng(devices=[]):
@@ -177,41 +179,10 @@ def _run(
             __version__, facts, problem.x.numpy(), problem.edge_index.numpy(),
             nodes.train, nodes.validation, nodes.test,
         )  # fmt: skip
-        outcome = None if store is None else store.load(name, key)
-        if outcome is None:
-            outcome = train_nodes(
-                candidate.net, candidate.scores, problem.y, nodes, candidate.training
-            )
-            if store is not None:
-                store.save(name, key, outcome)
+        kept = None if store is None else store.load(name, key, Outcome)
+        if kept is not None:
+            return kept, facts, nodes.protocol
+        outcome = train_nodes(candidate.net, candidate.scores, problem.y, nodes, candidate.training)
+        if store is not None:
+            store.save(name, key, outcome.to_json())
     return outcome, facts, nodes.protocol
-
-
-class _Store:
-    """Outcomes in a folder, one JSON file per run."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InvalidInputError(f"cannot keep results in {folder}: {error}") from error
-
-    def load(self, name: Sequence[Any], key: str) -> Outcome | None:
-        path = self._path(name)
-        if not path.is_file():
-            return None
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            return Outcome(**content["outcome"]) if content["key"] == key else None
-        except (ValueError, TypeError, KeyError):
-            return None  # damaged or foreign: computed again and replaced
-
-    def save(self, name: Sequence[Any], key: str, outcome: Outcome) -> None:
-        fields = dict(zip(("dataset", "split", "model", "seed"), name, strict=True))
-        content = {**fields, "key": key, "outcome": outcome.to_json()}
-        with atomic_write(self._path(name)) as stream:
-            stream.write(json.dumps(content, indent=2).encode("utf-8"))
-
-    def _path(self, name: Sequence[Any]) -> Path:
-        return self.folder / ("_".join(map(str, name)).replace("/", "-") + ".json")

@@ -1,0 +1,1 @@
+"""Classify the nodes of one graph: data, splits, networks to compare with, training, protocol."""

@@ -1,0 +1,66 @@
+"""Results of many runs in a folder, so that an interrupted study goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from .._files import atomic_write
+from ..errors import InvalidInputError
+
+__all__ = ["ResultStore"]
+
+Result = TypeVar("Result")
+
+
+class ResultStore:
+    """One JSON file per run, found by the name of the run.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it does not exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> store = ResultStore(tempfile.mkdtemp())
+    >>> store.save(("cora", 0), "key", {"accuracy": 0.9})
+    >>> store.load(("cora", 0), "key", dict)
+    {'accuracy': 0.9}
+    >>> store.load(("cora", 0), "another key", dict) is None
+    True
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInputError(f"cannot keep results in {folder}: {error}") from error
+
+    def load(self, name: Sequence[Any], key: str, make: Callable[..., Result]) -> Result | None:
+        """Return ``make(**result)`` if the run was kept and has the same key, else None.
+
+        The key is a fingerprint of the data and of all settings.
+        """
+        path = self._path(name)
+        if not path.is_file():
+            return None
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            return make(**content["result"]) if content["key"] == key else None
+        except (ValueError, TypeError, KeyError):
+            return None  # damaged or foreign: computed again and replaced
+
+    def save(self, name: Sequence[Any], key: str, result: dict[str, Any]) -> None:
+        """Keep the result of a run, as plain values."""
+        content = {"run": list(name), "key": key, "result": result}
+        with atomic_write(self._path(name)) as stream:
+            stream.write(json.dumps(content, indent=2).encode("utf-8"))
+
+    def _path(self, name: Sequence[Any]) -> Path:
+        return self.folder / ("_".join(map(str, name)).replace("/", "-") + ".json")
