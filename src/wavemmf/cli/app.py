@@ -14,6 +14,7 @@ from .factorize import factorize
 from .info import info
 from .policy import policy_app
 from .refine import refine
+from .reproduce import reproduce_app
 
 __all__ = ["app", "main"]
 
@@ -62,6 +63,7 @@ app.command()(info)
 app.command()(compare)
 app.add_typer(policy_app, name="policy")
 app.add_typer(classify_app, name="classify")
+app.add_typer(reproduce_app, name="reproduce")
 
 
 def main() -> None:

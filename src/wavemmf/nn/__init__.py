@@ -22,7 +22,7 @@ from .conv import WaveletConv  # noqa: E402
 from .filters import FreeFilter, SpectralFilter  # noqa: E402
 from .net import WaveletNet  # noqa: E402
 from .nodes.classify import Classification, classify_nodes, paired_difference  # noqa: E402
-from .nodes.models import MODELS  # noqa: E402
+from .nodes.models import BASELINES, MODELS  # noqa: E402
 from .nodes.problem import DATASETS, NodeProblem, load_problem  # noqa: E402
 from .nodes.splits import SPLITS, Split, make_split  # noqa: E402
 from .nodes.train import Outcome, train_nodes  # noqa: E402
@@ -33,6 +33,7 @@ from .sparse import SparseOperator  # noqa: E402
 from .storage import load_net, save_net  # noqa: E402
 
 __all__ = [
+    "BASELINES",
     "DATASETS",
     "MODELS",
     "PRESETS",

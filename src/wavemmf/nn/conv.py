@@ -11,6 +11,7 @@ from ..validation import check_choice, check_integer
 from .basis import WaveletBasis
 from .filters import FreeFilter, SpectralFilter
 from .responses import Response, as_response
+from .sparse import Features
 
 __all__ = ["WaveletConv"]
 
@@ -110,13 +111,15 @@ class WaveletConv(torch.nn.Module):
         if self.bias is not None:
             torch.nn.init.zeros_(self.bias)
 
-    def forward(self, x: torch.Tensor, basis: WaveletBasis) -> torch.Tensor:
-        """Filter the features `x` in `basis`."""
+    def forward(self, x: Features, basis: WaveletBasis) -> torch.Tensor:
+        """Filter the features `x` in `basis`; they may be sparse unless gains are per pair."""
         if x.shape[-1] != self.in_channels:
             raise InvalidInputError(
                 f"x must have {self.in_channels} channels, got shape {tuple(x.shape)}"
             )
         if self.gains == "pair":
+            if not isinstance(x, torch.Tensor):
+                raise InvalidInputError("gains per pair of channels take dense features only")
             c = basis.analysis(x)
             start = self.response(basis.frequencies)[:, None]
             out = basis.synthesis((start * c) @ self.weight + self.filter.mix(c, basis))

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import torch
-from torch.nn.functional import dropout, relu
+from torch.nn.functional import relu
 
 from ..errors import InvalidInputError
 from ..validation import check_choice, check_integer
@@ -16,7 +16,7 @@ from .conv import WaveletConv
 from .parameters import parameter_groups
 from .propagation import WaveletPropagation
 from .settings import PRESETS, NetSettings, TrainingSettings
-from .sparse import SparseOperator, apply_linear
+from .sparse import SparseOperator, apply_linear, drop_features
 
 __all__ = ["WaveletNet"]
 
@@ -41,8 +41,8 @@ class WaveletNet(torch.nn.Module):
 
     Shapes
     ------
-    - input: features ``(n, in_channels)``, a `WaveletBasis`; decoupled networks also take the
-      exact hop (`wavemmf.nn.hop_operator`) and sparse features as a `SparseOperator`
+    - input: features ``(n, in_channels)``, dense or as a `SparseOperator`, and a `WaveletBasis`;
+      decoupled networks also take the exact hop (`wavemmf.nn.hop_operator`)
     - output: unnormalised log-probabilities ``(n, out_channels)``
 
     Examples
@@ -97,7 +97,7 @@ class WaveletNet(torch.nn.Module):
     def forward(
         self,
         x: torch.Tensor | SparseOperator,
-        basis: WaveletBasis,
+        basis: WaveletBasis | None,
         hop: SparseOperator | None = None,
     ) -> torch.Tensor:
         """Return the class scores of all nodes."""
@@ -111,12 +111,11 @@ class WaveletNet(torch.nn.Module):
             raise InvalidInputError("a decoupled network takes the exact hop as third argument")
         return self.propagation(h, basis, hop)
 
-    def _layer(self, layer: Any, x: Any, rate: float, basis: WaveletBasis) -> torch.Tensor:
+    def _layer(self, layer: Any, x: Any, rate: float, basis: Any) -> torch.Tensor:
         if self.settings.decoupled:
             return apply_linear(layer, x, rate, self.training)
-        if isinstance(x, SparseOperator):
-            raise InvalidInputError("wavelet convolutions take dense features, got sparse ones")
-        return layer(dropout(x, rate, self.training), basis)
+        mapped: torch.Tensor = layer(drop_features(x, rate, self.training), basis)
+        return mapped
 
     def parameter_groups(self, settings: TrainingSettings) -> list[dict[str, Any]]:
         """Return the parameters for an optimiser: linear maps, biases, and filters."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from ..validation import check_integer
+from ..errors import InvalidInputError
+from ..validation import check_choice, check_integer
 from .basis import WaveletBasis
 from .filters import FreeFilter, SpectralFilter
 from .responses import pagerank_tail
@@ -30,8 +31,9 @@ class WaveletPropagation(torch.nn.Module):
         The last exact hop K.
     teleport : float
         The :math:`\alpha` of personalised PageRank.
-    filter : {"spectral", "free"}
-        As for `WaveletConv`.
+    filter : {"spectral", "free", "none"}
+        As for `WaveletConv`. Without a filter the last hop stands for all that lies beyond it, as
+        in APPNP: what exact hops do alone.
     gains : {"all", "channel"}
         One set of gains, or one for every channel.
     num_wavelets : int, optional
@@ -53,7 +55,7 @@ class WaveletPropagation(torch.nn.Module):
     torch.Size([34, 2])
     """
 
-    filter: FreeFilter | SpectralFilter
+    filter: FreeFilter | SpectralFilter | None
 
     def __init__(
         self,
@@ -68,9 +70,12 @@ class WaveletPropagation(torch.nn.Module):
         super().__init__()
         self.hops = check_integer("hops", hops, 0)
         self.teleport = teleport
+        check_choice("filter", filter, ("spectral", "free", "none"))
         shape = (channels,) if gains == "channel" else (1,)
         tail = pagerank_tail(hops, teleport)
-        if filter == "free":
+        if filter == "none":
+            self.filter = None
+        elif filter == "free":
             self.filter = FreeFilter(check_integer("num_wavelets", num_wavelets, 1), shape, tail)
         else:
             self.filter = SpectralFilter(shape, degree, response=tail)
@@ -82,11 +87,20 @@ class WaveletPropagation(torch.nn.Module):
         """Return to personalised PageRank."""
         powers = torch.arange(self.hops + 1, dtype=self.weight.dtype)
         self.weight.copy_(self.teleport * (1.0 - self.teleport) ** powers)
-        self.filter.reset_parameters()
+        if self.filter is None:
+            self.weight[-1] /= self.teleport
+        else:
+            self.filter.reset_parameters()
 
-    def forward(self, z: torch.Tensor, basis: WaveletBasis, hop: SparseOperator) -> torch.Tensor:
-        """Propagate the signals `z`."""
-        out = self.weight[0] * z + basis.filter(z, self.filter(basis))
+    def forward(
+        self, z: torch.Tensor, basis: WaveletBasis | None, hop: SparseOperator
+    ) -> torch.Tensor:
+        """Propagate the signals `z`; without a filter the basis is not looked at."""
+        out = self.weight[0] * z
+        if self.filter is not None:
+            if basis is None:
+                raise InvalidInputError("a wavelet filter needs a basis, got None")
+            out = out + basis.filter(z, self.filter(basis))
         reached = z
         for weight in self.weight[1:]:
             reached = hop(reached)

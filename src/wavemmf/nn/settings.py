@@ -32,7 +32,7 @@ class NetSettings:
     teleport : float
         The personalised PageRank that the propagation starts from (decoupled only).
     filter, gains : str
-        As for `WaveletConv`.
+        As for `WaveletConv`; "none" leaves a decoupled network with exact hops alone.
     degree : int
         Degree of a spectral filter.
     response : str
@@ -59,7 +59,12 @@ class NetSettings:
             value = getattr(self, name)
             if not 0.0 <= value < 1.0:
                 raise InvalidInputError(f"{name} must be at least 0 and below 1, got {value!r}")
-        check_choice("filter", self.filter, ("spectral", "free"))
+        check_choice("filter", self.filter, ("spectral", "free", "none"))
+        if self.filter == "none" and not self.decoupled:
+            raise InvalidInputError(
+                'filter="none" leaves a decoupled network with its exact hops; convolutions '
+                "without a filter would see no neighbours at all"
+            )
         check_choice("gains", self.gains, ("all", "channel", "pair"))
         check_choice("response", self.response, RESPONSES)
 

@@ -12,7 +12,7 @@ from torch.nn.functional import dropout
 
 from ..errors import InvalidInputError
 
-__all__ = ["SparseOperator", "apply_linear"]
+__all__ = ["Features", "SparseOperator", "ThinnedOperator", "apply_linear", "drop_features"]
 
 _PARTS = ("pointers", "indices", "values", "back_pointers", "back_indices", "order")
 
@@ -82,6 +82,9 @@ class SparseOperator(torch.nn.Module):
         there, back = self._pair(rate)
         return _product(x, there, back)
 
+    def __matmul__(self, x: torch.Tensor) -> torch.Tensor:
+        return self.forward(x)
+
     def adjoint(self, x: torch.Tensor) -> torch.Tensor:
         """Return ``matrix.T @ x`` for `x` of shape (m, channels)."""
         self._check(x, self.shape[0])
@@ -143,10 +146,41 @@ def _csr(
         return torch.sparse_csr_tensor(pointers, indices, values, size=size, check_invariants=False)
 
 
-def apply_linear(
-    layer: torch.nn.Linear, x: torch.Tensor | SparseOperator, rate: float, training: bool
-) -> torch.Tensor:
-    """Return a linear map of features with dropout; sparse features are not made dense.
+class ThinnedOperator:
+    """A sparse matrix of features some of whose entries are left out, anew in each product."""
+
+    def __init__(self, operator: SparseOperator, rate: float) -> None:
+        self.operator, self.rate = operator, rate
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the matrix."""
+        return self.operator.shape
+
+    def __matmul__(self, x: torch.Tensor) -> torch.Tensor:
+        return self.operator(x, self.rate)
+
+
+#: Features of nodes: dense, sparse, or sparse with dropout.
+Features = torch.Tensor | SparseOperator | ThinnedOperator
+
+
+def drop_features(x: Features, rate: float, training: bool) -> Features:
+    """Return features with dropout; sparse ones are not made dense.
+
+    Examples
+    --------
+    >>> x = SparseOperator(sp.eye_array(3, format="csr"))
+    >>> (drop_features(x, 0.5, training=False) @ torch.ones(3, 2)).shape
+    torch.Size([3, 2])
+    """
+    if isinstance(x, torch.Tensor):
+        return dropout(x, rate, training)
+    return ThinnedOperator(x, rate) if training and isinstance(x, SparseOperator) else x
+
+
+def apply_linear(layer: torch.nn.Linear, x: Features, rate: float, training: bool) -> torch.Tensor:
+    """Return a linear map of features with dropout.
 
     Examples
     --------
@@ -155,9 +189,6 @@ def apply_linear(
     >>> torch.allclose(sparse, layer(torch.eye(3)))
     True
     """
-    if not isinstance(x, SparseOperator):
-        mapped: torch.Tensor = layer(dropout(x, rate, training))
-        return mapped
-    product = x(layer.weight.T.contiguous(), rate if training else 0.0)
+    product = drop_features(x, rate, training) @ layer.weight.T.contiguous()
     bias: torch.Tensor | None = layer.bias  # None if the map was made without
     return product if bias is None else product + bias

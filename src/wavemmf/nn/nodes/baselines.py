@@ -11,13 +11,14 @@ from ..._optional import require
 from ...validation import check_choice
 from ..parameters import parameter_groups
 from ..settings import TrainingSettings
-from ..sparse import SparseOperator, apply_linear
+from ..sparse import Features, apply_linear, drop_features
 
 require("torch_geometric", extra="pyg")
 
 from torch_geometric.nn import APPNP, ChebConv, GCN2Conv, GCNConv  # noqa: E402
+from torch_geometric.nn.conv.gcn_conv import gcn_norm  # noqa: E402
 
-__all__ = ["BASELINES", "Baseline"]
+__all__ = ["LAYERED", "Baseline"]
 
 
 class Baseline(torch.nn.Module):
@@ -26,7 +27,7 @@ class Baseline(torch.nn.Module):
     Parameters
     ----------
     name : str
-        One of `BASELINES`: a perceptron on each node alone (MLP); graph convolution (GCN, Kipf &
+        One of `LAYERED`: a perceptron on each node alone (MLP); graph convolution (GCN, Kipf &
         Welling 2017); Chebyshev filters of order 2 (ChebNet, Defferrard et al. 2016);
         personalised PageRank after a perceptron (APPNP, Klicpera et al. 2019, 10 steps, 0.1); the
         same with learned weights of the hops (GPRGNN, Chien et al. 2021); 16 residual layers
@@ -38,7 +39,7 @@ class Baseline(torch.nn.Module):
 
     Shapes
     ------
-    - input: features ``(n, in_channels)``, edges ``(2, number of edges)``
+    - input: features ``(n, in_channels)``, dense or sparse; edges ``(2, number of edges)``
     - output: unnormalised log-probabilities ``(n, out_channels)``
 
     Examples
@@ -57,12 +58,12 @@ class Baseline(torch.nn.Module):
         rate: float = 0.5,
     ) -> None:
         super().__init__()
-        self.name = check_choice("model", name, BASELINES)
+        self.name = check_choice("model", name, LAYERED)
         self.rate = rate
-        first, last, between = BASELINES[name](in_channels, hidden_channels, out_channels)
+        first, last, between = LAYERED[name](in_channels, hidden_channels, out_channels)
         self.first, self.last, self.between = first, last, between
 
-    def forward(self, x: torch.Tensor | SparseOperator, edge_index: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: Features, edge_index: torch.Tensor) -> torch.Tensor:
         """Return the class scores of all nodes."""
         h = start = relu(self._map(self.first, x, edge_index))
         for layer in self.between if self.name == "gcnii" else ():
@@ -77,15 +78,40 @@ class Baseline(torch.nn.Module):
         hops = ("between.",) if self.name == "gprgnn" else ()
         return parameter_groups(self, settings, hops)
 
-    def _map(self, layer: Any, x: Any, edge_index: torch.Tensor) -> torch.Tensor:
+    def _map(self, layer: Any, x: Features, edge_index: torch.Tensor) -> torch.Tensor:
         if isinstance(layer, torch.nn.Linear):
             return apply_linear(layer, x, self.rate, self.training)
-        return layer(dropout(x, self.rate, self.training), edge_index)
+        x = drop_features(x, self.rate, self.training)
+        if isinstance(x, torch.Tensor):
+            out: torch.Tensor = layer(x, edge_index)
+            return out
+        return _SPARSE[type(layer)](layer, x, edge_index)
 
-    @property
-    def takes_sparse_features(self) -> bool:
-        """Whether `x` may be a `SparseOperator`: the first map is a linear one."""
-        return isinstance(self.first, torch.nn.Linear)
+
+def _gcn_of_sparse(layer: Any, x: Any, edge_index: torch.Tensor) -> torch.Tensor:
+    """Return what the layer gives for dense features: the linear map first, then messages."""
+    h = x @ layer.lin.weight.T.contiguous()
+    edges, weights = gcn_norm(edge_index, None, h.shape[0], dtype=h.dtype)
+    out: torch.Tensor = layer.propagate(edges, x=h, edge_weight=weights) + layer.bias
+    return out
+
+
+def _chebyshev_of_sparse(layer: Any, x: Any, edge_index: torch.Tensor) -> torch.Tensor:
+    """Return what the layer gives for dense features, by Clenshaw's scheme after linear maps."""
+    maps = torch.cat([lin.weight for lin in layer.lins])
+    first, *rest = (x @ maps.T.contiguous()).chunk(len(layer.lins), dim=1)
+    edges, norm = layer.__norm__(
+        edge_index, first.shape[0], None, layer.normalization, dtype=first.dtype
+    )
+    this, last = rest[-1], torch.zeros_like(first)
+    for part in reversed(rest[:-1]):
+        this, last = part + 2.0 * layer.propagate(edges, x=this, norm=norm) - last, this
+    out: torch.Tensor = first + layer.propagate(edges, x=this, norm=norm) - last + layer.bias
+    return out
+
+
+# Layers that would multiply dense features with edges before they map them to few channels.
+_SPARSE = {GCNConv: _gcn_of_sparse, ChebConv: _chebyshev_of_sparse}
 
 
 class _HopWeights(torch.nn.Module):
@@ -126,7 +152,7 @@ def _gcnii(a: int, hidden: int, b: int) -> tuple[Any, ...]:
 
 
 #: How the parts of each network are made, by its name.
-BASELINES: dict[str, Any] = {
+LAYERED: dict[str, Any] = {
     "mlp": _linear,
     "gcn": _gcn,
     "chebnet": _chebnet,

@@ -13,17 +13,35 @@ from ..net import WaveletNet
 from ..settings import PRESETS, NetSettings, Preset, TrainingSettings
 from .problem import NodeProblem
 
-__all__ = ["MODELS", "Candidate", "make_candidate"]
+__all__ = ["BASELINES", "MODELS", "Candidate", "make_candidate"]
 
-_BASELINES = ("mlp", "gcn", "chebnet", "appnp", "gprgnn", "gcnii")
+_LAYERED = ("mlp", "gcn", "chebnet", "appnp", "gprgnn", "gcnii")
 _HIDDEN = 64
 _DROPOUT = 0.5
 # What differs, chosen by validation accuracy like the preset "best" (docs/node_classification.md).
 _CHOSEN = {"gprgnn": (0.8, TrainingSettings(filter_rate=0.1))}
-_WAVELET = {"wavelet": "best", "wavelet-paper": "paper"}
+# Entries of a thresholded basis up to this magnitude are left out.
+_THRESHOLD = 1e-3
 
-#: Names of networks: the presets of `WaveletNet`, then those to compare with.
-MODELS = (*_WAVELET, *_BASELINES, "gwnn", "spectral-cnn")
+
+def _wavelet_presets() -> dict[str, Preset]:
+    best = PRESETS["best"]
+    thresholded = {**best.basis, "method": "sparse", "threshold": _THRESHOLD}
+    return {
+        "wavelet": best,
+        "wavelet-paper": PRESETS["paper"],
+        "wavelet-sparse": replace(best, basis=thresholded),
+        "hops-only": replace(best, net=replace(best.net, filter="none")),
+    }
+
+
+_WAVELET = _wavelet_presets()
+
+#: Names of networks to compare with.
+BASELINES = (*_LAYERED, "gwnn", "spectral-cnn")
+#: Names of networks: the presets of `WaveletNet`; "best" on a basis without small entries, and
+#: without wavelets at all; then those to compare with.
+MODELS = (*_WAVELET, *BASELINES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +89,10 @@ def make_candidate(name: str, problem: NodeProblem, epochs: int | None = None) -
     torch.Size([34, 2])
     """
     check_choice("model", name, MODELS)
-    if name in _BASELINES:
+    if name in _LAYERED:
         candidate = _baseline(name, problem)
     elif name in _WAVELET:
-        candidate = _wavelet(PRESETS[_WAVELET[name]], problem)
+        candidate = _wavelet(_WAVELET[name], problem)
     elif name == "gwnn":
         candidate = _gwnn(problem)
     else:
@@ -89,30 +107,28 @@ def _baseline(name: str, problem: NodeProblem) -> Candidate:
 
     rate, training = _CHOSEN.get(name, (_DROPOUT, TrainingSettings()))
     net = Baseline(name, problem.num_features, _HIDDEN, problem.num_classes, rate)
-    x = problem.features if net.takes_sparse_features else problem.x
+    x = problem.features
     facts = {"hidden": _HIDDEN, "dropout": net.rate, "parameters": _count(net)}
     return Candidate(net, lambda: net(x, problem.edge_index), training, facts)
 
 
 def _wavelet(preset: Preset, problem: NodeProblem) -> Candidate:
-    basis = problem.basis(**preset.basis)
+    basis = None if preset.net.filter == "none" else problem.basis(**preset.basis)
     net = WaveletNet(
         problem.num_features,
         problem.num_classes,
         num_wavelets=problem.graph.n,
         **preset.net.to_json(),
     )
-    x = problem.features if preset.net.decoupled else problem.x
-    facts = {
-        **preset.net.to_json(),
-        "parameters": _count(net),
-        "basis": {
+    x = problem.features
+    facts = {**preset.net.to_json(), "parameters": _count(net)}
+    if basis is not None:
+        facts["basis"] = {
             **preset.basis,
             "method": basis.method,
             "nnz_share": basis.nnz_share,
             "discarded": basis.discarded.item(),
-        },
-    }
+        }
     return Candidate(net, lambda: net(x, basis, problem.hops), preset.training, facts)
 
 
@@ -130,7 +146,7 @@ def _gwnn(problem: NodeProblem) -> Candidate:
     }
     # It has what convolutions ask of a basis, without being one: it is not orthogonal.
     basis: Any = wavelets
-    return Candidate(net, lambda: net(problem.x, basis), TrainingSettings(), facts)
+    return Candidate(net, lambda: net(problem.features, basis), TrainingSettings(), facts)
 
 
 def _spectral_cnn(n: int) -> Preset:

@@ -1,0 +1,134 @@
+"""``wavemmf reproduce``: run the paper's experiments again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .._files import atomic_write
+from .._progress import progress
+from ..experiments.csvfile import save_csv
+from ..experiments.node_table import PAPER, Cell, cell_rows, parse_cells, run_node_table
+from .inputs import JsonOption, words
+from .output import print_json, print_table
+
+__all__ = ["reproduce_app"]
+
+reproduce_app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Run the paper's experiments again (needs the extras torch and pyg).",
+)
+
+
+@reproduce_app.callback()
+def _reproduce() -> None:
+    """Keep ``table1`` a command of its own, although it is the only one."""
+
+
+@reproduce_app.command()
+def table1(
+    results: Annotated[
+        Path, typer.Option(help="Folder that keeps every run, and the table as CSV and JSON.")
+    ] = Path("table1"),
+    cells: Annotated[
+        str | None,
+        typer.Option(
+            help="DATASET:SPLIT, separated by commas, such as planetoid-cora:public; by default "
+            "Cora and Citeseer with 20, 40 and 60 per cent of the nodes for training."
+        ),
+    ] = None,
+    models: Annotated[
+        str | None, typer.Option(help="Networks, separated by commas; by default all.")
+    ] = None,
+    runs: Annotated[int, typer.Option(help="Number of seeds, shared by all networks.")] = 10,
+    jobs: Annotated[int, typer.Option(help="Processes, with one thread each.")] = 2,
+    epochs: Annotated[
+        int | None, typer.Option(help="Another number of epochs than the networks' own.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Classify nodes with all networks and print the paper's accuracies beside ours.
+
+    An interrupted command goes on where it was. Epochs are chosen by validation nodes only; run i
+    has seed i for the split and for the weights of every network.
+
+    \b
+    Examples:
+      wavemmf reproduce table1
+      wavemmf reproduce table1 --cells planetoid-cora:public,planetoid-citeseer:public
+    """  # noqa: D301
+    chosen = list(PAPER) if cells is None else parse_cells(cells)
+    with progress("training networks") as report:
+        table = run_node_table(
+            results / "runs", chosen, words(models) if models else None, runs, jobs, epochs, report
+        )
+    rows = cell_rows(table)
+    save_csv(list(rows[0]), rows, results / "table1.csv")
+    whole = {"cells": [_as_json(cell) for cell in table]}
+    with atomic_write(results / "table1.json") as stream:
+        stream.write(json.dumps(whole, indent=2).encode("utf-8"))
+    if as_json:
+        print_json(whole)
+        return
+    _print(table)
+    typer.echo(f"\nall runs, table1.csv and table1.json: {results}")
+
+
+def _as_json(cell: Cell) -> dict[str, Any]:
+    best = cell.best_baseline
+    gain = None if best is None else cell.gain(best.model)
+    return {
+        "dataset": cell.dataset,
+        "split": cell.split,
+        "paper": cell.paper,
+        "best_baseline": None if best is None else best.model,
+        "difference_mean": None if gain is None else gain[0],
+        "difference_standard_error": None if gain is None else gain[1],
+        "models": [result.to_json() for result in cell.results.values()],
+    }
+
+
+def _print(table: Sequence[Cell]) -> None:
+    first = next(iter(table[0].results.values()))
+    typer.echo(f"test accuracy, mean ± standard deviation over {len(first.seeds)} seeds\n")
+    headings = ["", *(f"{cell.dataset} {cell.split}" for cell in table)]
+    published = ["paper, as published", *(_published(cell) for cell in table)]
+    ours = [[name, *(_accuracy(cell.results[name]) for cell in table)] for name in table[0].results]
+    below = [
+        ["best baseline", *(_best(cell) for cell in table)],
+        ["wavelet is better by", *(_gain(cell) for cell in table)],
+        ["numbers in the basis, %", *(_share(cell) for cell in table)],
+    ]
+    print_table(headings, [[published], ours, below])
+
+
+def _published(cell: Cell) -> str:
+    return "" if cell.paper is None else f"{cell.paper:.2f}"
+
+
+def _accuracy(result: Any) -> str:
+    return f"{100 * result.accuracy_mean:.2f} ± {100 * result.accuracy_std:.2f}"
+
+
+def _best(cell: Cell) -> str:
+    return "" if cell.best_baseline is None else str(cell.best_baseline.model)
+
+
+def _gain(cell: Cell) -> str:
+    best = cell.best_baseline
+    gain = None if best is None else cell.gain(best.model)
+    return "" if gain is None else f"{100 * gain[0]:+.2f} ± {100 * gain[1]:.2f}"
+
+
+def _share(cell: Cell) -> str:
+    shares = [
+        f"{100 * result.facts['basis']['nnz_share']:.2f} ({name})"
+        for name, result in cell.results.items()
+        if name in ("wavelet", "wavelet-sparse")
+    ]
+    return ", ".join(shares)
