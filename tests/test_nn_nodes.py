@@ -14,6 +14,8 @@ from wavemmf.errors import FileFormatError, InvalidInputError
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric", reason="the extra pyg is not installed")
 
+from torch_geometric.nn import APPNP  # noqa: E402
+
 from wavemmf.nn import (  # noqa: E402
     BASELINES,
     MODELS,
@@ -31,7 +33,7 @@ from wavemmf.nn import (  # noqa: E402
     save_net,
     wavelet_basis,
 )
-from wavemmf.nn.nodes.baselines import LAYERED  # noqa: E402
+from wavemmf.nn.nodes.baselines import LAYERED, Baseline  # noqa: E402
 from wavemmf.nn.nodes.models import make_candidate  # noqa: E402
 
 
@@ -133,12 +135,28 @@ def test_networks_change_their_precision(karate):
     assert scores.dtype == torch.float64
 
 
-def test_sparse_features_change_nothing(karate):
-    net = WaveletNet(34, 2).eval()
+@pytest.mark.parametrize("decoupled", [True, False])
+def test_sparse_features_change_nothing(karate, decoupled):
+    net = WaveletNet(34, 2, decoupled=decoupled).eval()
     basis = karate.basis(core=8, k=4)
     torch.testing.assert_close(
         net(karate.features, basis, karate.hops), net(karate.x, basis, karate.hops)
     )
+
+
+@pytest.mark.parametrize("name", LAYERED)
+def test_sparse_features_change_nothing_for_others(karate, name):
+    net = Baseline(name, 34, 8, 2).eval()
+    torch.testing.assert_close(
+        net(karate.features, karate.edge_index), net(karate.x, karate.edge_index)
+    )
+
+
+def test_exact_hops_alone_start_as_appnp(karate):
+    z = torch.randn(34, 3)
+    expected = APPNP(K=5, alpha=0.1)(z, karate.edge_index)
+    propagation = WaveletPropagation(3, hops=5, filter="none")
+    torch.testing.assert_close(propagation(z, None, karate.hops), expected)
 
 
 def test_filters_move_at_a_rate_of_their_own():
@@ -160,9 +178,13 @@ def test_settings_that_are_not_allowed_are_named(karate):
         TrainingSettings(weight_decay=-1.0)
     with pytest.raises(InvalidInputError, match="exact hop"):
         WaveletNet(34, 2)(karate.x, karate.basis(core=8, k=4))
-    net = WaveletNet(34, 2, decoupled=False)
+    net = WaveletNet(34, 2, decoupled=False, gains="pair")
     with pytest.raises(InvalidInputError, match="take dense features"):
         net(karate.features, karate.basis(core=8, k=4))
+    with pytest.raises(InvalidInputError, match="see no neighbours"):
+        NetSettings(decoupled=False, filter="none")
+    with pytest.raises(InvalidInputError, match="needs a basis"):
+        WaveletNet(34, 2)(karate.x, None, karate.hops)
 
 
 def test_heat_wavelets(karate):
