@@ -27,6 +27,7 @@ def main() -> None:
     problem = wm.nn.load_problem(arguments.dataset)
     preset = wm.nn.PRESETS["best"]
     basis = problem.basis(**preset.basis)
+    operators = (basis, problem.hops, problem.similar(preset.net.neighbors))
     print(problem, basis, sep="\n")
 
     torch.manual_seed(0)
@@ -35,7 +36,7 @@ def main() -> None:
     split = wm.nn.make_split("60/20/20", problem.y.numpy(), seed=0)
     outcome = wm.nn.train_nodes(
         net,
-        lambda: net(problem.features, basis, problem.hops),
+        lambda: net(problem.features, *operators),
         problem.y,
         split,
         replace(preset.training, epochs=arguments.epochs),
@@ -43,7 +44,7 @@ def main() -> None:
     print(f"accuracy on validation nodes {outcome.validation_accuracy:.3f}")
     print(f"accuracy on test nodes       {outcome.test_accuracy:.3f}")
     print(f"epochs {outcome.epochs}, {outcome.seconds:.1f} s")
-    wm.nn.save_net(net, basis, "classify_nodes.safetensors", problem.hops)
+    wm.nn.save_net(net, basis, "classify_nodes.safetensors", *operators[1:])
     draw(basis, before, gains(net, basis))
 
 

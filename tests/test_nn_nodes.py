@@ -124,14 +124,15 @@ def test_the_networks_see_other_nodes(karate):
         basis = karate.basis(**PRESETS["best" if model == "wavelet" else "paper"].basis)
         moved = karate.x.clone()
         moved[0] += 1.0
-        before = candidate.net(karate.x, basis, karate.hops)
-        change = (candidate.net(moved, basis, karate.hops) - before).abs().sum(dim=1)
+        operators = (basis, karate.hops, karate.similar(5))
+        before = candidate.net(karate.x, *operators)
+        change = (candidate.net(moved, *operators) - before).abs().sum(dim=1)
         assert (change[1:] > 0).sum() > 10
 
 
 def test_networks_change_their_precision(karate):
     net, basis = WaveletNet(34, 2).double(), wavelet_basis(karate.graph, core=8, k=4).double()
-    scores = net(karate.x.double(), basis, karate.hops)
+    scores = net(karate.x.double(), basis, karate.hops, karate.similar(5))
     assert scores.dtype == torch.float64
 
 
@@ -139,9 +140,8 @@ def test_networks_change_their_precision(karate):
 def test_sparse_features_change_nothing(karate, decoupled):
     net = WaveletNet(34, 2, decoupled=decoupled).eval()
     basis = karate.basis(core=8, k=4)
-    torch.testing.assert_close(
-        net(karate.features, basis, karate.hops), net(karate.x, basis, karate.hops)
-    )
+    operators = (basis, karate.hops, karate.similar(5))
+    torch.testing.assert_close(net(karate.features, *operators), net(karate.x, *operators))
 
 
 @pytest.mark.parametrize("name", LAYERED)
@@ -164,7 +164,7 @@ def test_filters_move_at_a_rate_of_their_own():
     groups = WaveletNet(34, 2).parameter_groups(settings)
     assert [group["lr"] for group in groups] == pytest.approx([0.1, 0.1, 0.001])
     assert [group["weight_decay"] for group in groups] == [0.5, 0.0, 0.0]
-    assert [len(group["params"]) for group in groups] == [2, 2, 2]
+    assert [len(group["params"]) for group in groups] == [2, 2, 3]
     stacked = WaveletNet(34, 2, decoupled=False).parameter_groups(settings)
     assert [len(group["params"]) for group in stacked] == [2, 2, 2]
 
@@ -183,6 +183,8 @@ def test_settings_that_are_not_allowed_are_named(karate):
         net(karate.features, karate.basis(core=8, k=4))
     with pytest.raises(InvalidInputError, match="see no neighbours"):
         NetSettings(decoupled=False, filter="none")
+    with pytest.raises(InvalidInputError, match="alike need their operator"):
+        WaveletNet(34, 2)(karate.x, karate.basis(core=8, k=4), karate.hops)
     with pytest.raises(InvalidInputError, match="needs a basis"):
         WaveletNet(34, 2)(karate.x, None, karate.hops)
 
@@ -267,7 +269,7 @@ def test_differences_are_paired(karate):
 
 def test_a_learned_basis_trains_with_the_network(karate):
     basis = wavelet_basis(karate.graph, core=8, k=4, learn=True)
-    net = WaveletNet(34, 2, input_dropout=0.0, dropout=0.0)
+    net = WaveletNet(34, 2, input_dropout=0.0, dropout=0.0, similar_hops=0)
     optimizer = torch.optim.Adam([*net.parameters(), *basis.parameters()], lr=0.01)
     losses = []
     for _ in range(15):
@@ -290,10 +292,10 @@ def test_networks_are_saved_with_their_basis(karate, preset, method, tmp_path):
     pytest.importorskip("safetensors")
     basis = wavelet_basis(karate.graph, core=8, k=4, method=method)
     net = WaveletNet(34, 2, preset, num_wavelets=34).eval()
-    save_net(net, basis, tmp_path / "net.safetensors", karate.hops)
-    again, same_basis, hop = load_net(tmp_path / "net.safetensors")
-    expected = net(karate.x, basis, karate.hops)
-    assert torch.equal(again.eval()(karate.x, same_basis, hop), expected)
+    save_net(net, basis, tmp_path / "net.safetensors", karate.hops, karate.similar(5))
+    again, same_basis, hop, similar = load_net(tmp_path / "net.safetensors")
+    expected = net(karate.x, basis, karate.hops, karate.similar(5))
+    assert torch.equal(again.eval()(karate.x, same_basis, hop, similar), expected)
     assert again.settings == net.settings
 
 

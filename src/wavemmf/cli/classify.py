@@ -41,7 +41,8 @@ def nodes(
     model: Annotated[
         str,
         typer.Option(
-            help="wavelet, wavelet-paper, mlp, gcn, chebnet, appnp, gprgnn, gcnii, gwnn, "
+            help="wavelet, wavelet-paper, wavelet-sparse, wavelet-no-similar, hops-only, mlp, "
+            "gcn, chebnet, appnp, gprgnn, gcnii, gwnn, "
             "spectral-cnn; several, separated by commas, are compared."
         ),
     ] = "wavelet",

@@ -12,6 +12,7 @@ from .karate import karate
 from .laplacian import adjacency, laplacian, normalized_laplacian
 from .readers import read
 from .registry import named, names
+from .similarity import similarity_graph
 from .together import as_matrices
 from .tudataset import GraphDataset, tu_dataset
 
@@ -39,6 +40,7 @@ __all__ = [
     "normalized_laplacian",
     "path",
     "read",
+    "similarity_graph",
     "snap",
     "snap_names",
     "tu_dataset",

@@ -30,7 +30,7 @@ from .propagation import WaveletPropagation  # noqa: E402
 from .responses import RESPONSES, pagerank_tail  # noqa: E402
 from .settings import PRESETS, NetSettings, TrainingSettings  # noqa: E402
 from .sparse import SparseOperator  # noqa: E402
-from .storage import load_net, save_net  # noqa: E402
+from .storage import SavedNet, load_net, save_net  # noqa: E402
 
 __all__ = [
     "BASELINES",
@@ -45,6 +45,7 @@ __all__ = [
     "NetSettings",
     "NodeProblem",
     "Outcome",
+    "SavedNet",
     "SparseOperator",
     "SpectralFilter",
     "Split",

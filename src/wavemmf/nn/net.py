@@ -42,14 +42,15 @@ class WaveletNet(torch.nn.Module):
     Shapes
     ------
     - input: features ``(n, in_channels)``, dense or as a `SparseOperator`, and a `WaveletBasis`;
-      decoupled networks also take the exact hop (`wavemmf.nn.hop_operator`)
+      decoupled networks also take the exact hop (`wavemmf.nn.hop_operator`), and one between
+      nodes that are alike
     - output: unnormalised log-probabilities ``(n, out_channels)``
 
     Examples
     --------
     >>> import wavemmf as wm
     >>> graph = wm.graphs.karate()
-    >>> net = WaveletNet(34, 2)
+    >>> net = WaveletNet(34, 2, similar_hops=0)
     >>> basis, hop = wm.nn.wavelet_basis(graph, core=8, k=4), wm.nn.hop_operator(graph)
     >>> net(torch.eye(34), basis, hop).shape
     torch.Size([34, 2])
@@ -81,7 +82,14 @@ class WaveletNet(torch.nn.Module):
         self.layers = torch.nn.ModuleList(make(a, b) for a, b in pairwise(widths))
         self.propagation = (
             WaveletPropagation(
-                out_channels, s.hops, s.teleport, s.filter, s.gains, num_wavelets, s.degree
+                out_channels,
+                s.hops,
+                s.teleport,
+                s.filter,
+                s.gains,
+                num_wavelets,
+                s.degree,
+                s.similar_hops,
             )
             if s.decoupled
             else None
@@ -99,6 +107,7 @@ class WaveletNet(torch.nn.Module):
         x: torch.Tensor | SparseOperator,
         basis: WaveletBasis | None,
         hop: SparseOperator | None = None,
+        similar: SparseOperator | None = None,
     ) -> torch.Tensor:
         """Return the class scores of all nodes."""
         for i, layer in enumerate(self.layers):
@@ -109,7 +118,7 @@ class WaveletNet(torch.nn.Module):
             return h
         if hop is None:
             raise InvalidInputError("a decoupled network takes the exact hop as third argument")
-        return self.propagation(h, basis, hop)
+        return self.propagation(h, basis, hop, similar)
 
     def _layer(self, layer: Any, x: Any, rate: float, basis: Any) -> torch.Tensor:
         if self.settings.decoupled:

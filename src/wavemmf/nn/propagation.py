@@ -13,15 +13,20 @@ from .sparse import SparseOperator
 
 __all__ = ["WaveletPropagation"]
 
+# Where the weight of the first hop between nodes that are alike starts; each further one halves.
+_SIMILAR_SHARE = 0.3
+
 
 class WaveletPropagation(torch.nn.Module):
     r"""Spread signals over a graph by exact hops and a wavelet filter, all of it learned.
 
     .. math:: Z' = \sum_{k=0}^{K} \gamma_k \hat A^k Z + W^T g(\Lambda) \, W Z
+        + \sum_{j=1}^{J} \mu_j \hat B^j Z
 
-    It starts as personalised PageRank: :math:`\gamma_k = \alpha (1 - \alpha)^k`, and g is all that
-    lies beyond K hops. So what the basis leaves out of :math:`\hat A` can disturb only the part
-    that is small and smooth.
+    The last sum goes from node to node by likeness of their features, if `similar_hops` is not 0.
+    Without it, the propagation starts as personalised PageRank:
+    :math:`\gamma_k = \alpha (1 - \alpha)^k`, and g is all that lies beyond K hops. So what
+    the basis leaves out of :math:`\hat A` can disturb only the part that is small and smooth.
 
     Parameters
     ----------
@@ -40,10 +45,13 @@ class WaveletPropagation(torch.nn.Module):
         Size of the graph, for free gains.
     degree : int
         Degree of a spectral filter.
+    similar_hops : int
+        The last hop J between nodes that are alike; see `wavemmf.graphs.similarity_graph`.
 
     Shapes
     ------
-    - input: ``(n, channels)``, a `WaveletBasis` of :math:`I - \hat A`, and :math:`\hat A`
+    - input: ``(n, channels)``, a `WaveletBasis` of :math:`I - \hat A`, and :math:`\hat A` (and
+      :math:`\hat B`)
     - output: ``(n, channels)``
 
     Examples
@@ -66,6 +74,7 @@ class WaveletPropagation(torch.nn.Module):
         gains: str = "all",
         num_wavelets: int | None = None,
         degree: int = 10,
+        similar_hops: int = 0,
     ) -> None:
         super().__init__()
         self.hops = check_integer("hops", hops, 0)
@@ -80,6 +89,9 @@ class WaveletPropagation(torch.nn.Module):
         else:
             self.filter = SpectralFilter(shape, degree, response=tail)
         self.weight = torch.nn.Parameter(torch.empty(hops + 1))
+        self.similar = torch.nn.Parameter(
+            torch.empty(check_integer("similar_hops", similar_hops, 0))
+        )
         self.reset_parameters()
 
     @torch.no_grad()
@@ -87,13 +99,18 @@ class WaveletPropagation(torch.nn.Module):
         """Return to personalised PageRank."""
         powers = torch.arange(self.hops + 1, dtype=self.weight.dtype)
         self.weight.copy_(self.teleport * (1.0 - self.teleport) ** powers)
+        self.similar.copy_(_SIMILAR_SHARE * 0.5 ** torch.arange(self.similar.numel()))
         if self.filter is None:
             self.weight[-1] /= self.teleport
         else:
             self.filter.reset_parameters()
 
     def forward(
-        self, z: torch.Tensor, basis: WaveletBasis | None, hop: SparseOperator
+        self,
+        z: torch.Tensor,
+        basis: WaveletBasis | None,
+        hop: SparseOperator,
+        similar: SparseOperator | None = None,
     ) -> torch.Tensor:
         """Propagate the signals `z`; without a filter the basis is not looked at."""
         out = self.weight[0] * z
@@ -101,12 +118,22 @@ class WaveletPropagation(torch.nn.Module):
             if basis is None:
                 raise InvalidInputError("a wavelet filter needs a basis, got None")
             out = out + basis.filter(z, self.filter(basis))
-        reached = z
-        for weight in self.weight[1:]:
-            reached = hop(reached)
-            out = out + weight * reached
-        return out
+        out = out + _walk(z, hop, self.weight[1:])
+        if not self.similar.numel():
+            return out
+        if similar is None:
+            raise InvalidInputError("hops between nodes that are alike need their operator")
+        return out + _walk(z, similar, self.similar)
 
     def extra_repr(self) -> str:
         """Describe the propagation."""
         return f"hops={self.hops}, teleport={self.teleport}"
+
+
+def _walk(z: torch.Tensor, hop: SparseOperator, weights: torch.Tensor) -> torch.Tensor:
+    """Return the sum of hops 1, 2, ... with the given weights."""
+    out = torch.zeros_like(z)
+    for weight in weights:
+        z = hop(z)
+        out = out + weight * z
+    return out

@@ -31,6 +31,9 @@ class NetSettings:
         Exact hops 0 to `hops` of the propagation, with a learned weight each (decoupled only).
     teleport : float
         The personalised PageRank that the propagation starts from (decoupled only).
+    similar_hops, neighbors : int
+        Hops between nodes that are alike, and how many such neighbours a node has (decoupled
+        only); see `wavemmf.graphs.similarity_graph`.
     filter, gains : str
         As for `WaveletConv`; "none" leaves a decoupled network with exact hops alone.
     degree : int
@@ -47,14 +50,18 @@ class NetSettings:
     decoupled: bool = True
     hops: int = 4
     teleport: float = 0.1
+    similar_hops: int = 0
+    neighbors: int = 5
     filter: str = "spectral"
     gains: str = "all"
     degree: int = 10
     response: str = "heat"
 
     def __post_init__(self) -> None:
-        for name, least in (("layers", 1), ("hidden", 1), ("hops", 0), ("degree", 0)):
-            check_integer(name, getattr(self, name), least)
+        for name in ("layers", "hidden", "neighbors"):
+            check_integer(name, getattr(self, name), 1)
+        for name in ("hops", "similar_hops", "degree"):
+            check_integer(name, getattr(self, name), 0)
         for name in ("input_dropout", "dropout", "teleport"):
             value = getattr(self, name)
             if not 0.0 <= value < 1.0:
@@ -131,7 +138,7 @@ PRESETS = {
         {"k": 16, "matrix": "normalized_laplacian"},
     ),
     "best": Preset(
-        NetSettings(input_dropout=0.8, dropout=0.8, hops=10),
+        NetSettings(input_dropout=0.8, dropout=0.8, hops=10, similar_hops=3),
         TrainingSettings(filter_rate=0.1),
         {"k": 8, "matrix": "augmented_laplacian"},
     ),

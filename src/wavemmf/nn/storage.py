@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import scipy.sparse as sp
 import torch
@@ -18,7 +18,7 @@ from .basis import WaveletBasis
 from .net import WaveletNet
 from .sparse import SparseOperator
 
-__all__ = ["load_net", "save_net"]
+__all__ = ["SavedNet", "load_net", "save_net"]
 
 _FORMAT = "wavemmf-net"
 _VERSION = 1
@@ -30,8 +30,9 @@ def save_net(
     basis: WaveletBasis,
     path: str | os.PathLike[str],
     hop: SparseOperator | None = None,
+    similar: SparseOperator | None = None,
 ) -> None:
-    """Write a network together with its basis (and exact hop), whole or not at all.
+    """Write a network together with its basis and hops, whole or not at all.
 
     Parameters
     ----------
@@ -41,8 +42,8 @@ def save_net(
         The basis it works in.
     path : str or path
         The file, usually named .safetensors.
-    hop : SparseOperator, optional
-        The exact hop of a decoupled network.
+    hop, similar : SparseOperator, optional
+        The exact hop of a decoupled network, and the one between nodes that are alike.
     """
     check_writable(path)
     header = {
@@ -55,8 +56,7 @@ def save_net(
         "settings": net.settings.to_json(),
     }
     modules: dict[str, Any] = {"net": net, "basis": basis}
-    if hop is not None:
-        modules["hop"] = hop
+    modules.update((name, m) for name, m in (("hop", hop), ("similar", similar)) if m is not None)
     tensors = {
         f"{prefix}.{name}": value.detach().cpu().contiguous()
         for prefix, module in modules.items()
@@ -69,10 +69,17 @@ def save_net(
         stream.write(content)
 
 
-def load_net(
-    path: str | os.PathLike[str],
-) -> tuple[WaveletNet, WaveletBasis, SparseOperator | None]:
-    """Read what `save_net` wrote: the network, its basis, and its exact hop if it has one.
+class SavedNet(NamedTuple):
+    """A network and what it works with; ``net(x, *saved[1:])`` runs it."""
+
+    net: WaveletNet
+    basis: WaveletBasis
+    hop: SparseOperator | None
+    similar: SparseOperator | None
+
+
+def load_net(path: str | os.PathLike[str]) -> SavedNet:
+    """Read what `save_net` wrote: the network, its basis, and its hops if it has any.
 
     Raises
     ------
@@ -107,9 +114,7 @@ def load_net(
         raise FileFormatError(f"{file} is damaged: {error}") from error
 
 
-def _rebuild(
-    metadata: dict[str, str], tensors: dict[str, torch.Tensor], file: Path
-) -> tuple[WaveletNet, WaveletBasis, SparseOperator | None]:
+def _rebuild(metadata: dict[str, str], tensors: dict[str, torch.Tensor], file: Path) -> SavedNet:
     header = json.loads(metadata.get(_KEY, "{}"))
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
         raise FileFormatError(f"{file} is a safetensors file, but not a network of wavemmf")
@@ -123,12 +128,16 @@ def _rebuild(
     net = WaveletNet(inputs, outputs, **settings)
     net.load_state_dict(_part(tensors, "net"))
     basis = WaveletBasis.from_state_dict(_part(tensors, "basis"), learn=header["learn"])
-    saved = _part(tensors, "hop")
+    return SavedNet(net, basis, _operator(tensors, "hop"), _operator(tensors, "similar"))
+
+
+def _operator(tensors: dict[str, torch.Tensor], name: str) -> SparseOperator | None:
+    saved = _part(tensors, name)
     if not saved:
-        return net, basis, None
-    hop = SparseOperator(sp.csr_array((1, 1)), saved["values"].dtype)
-    hop.load_state_dict(saved)
-    return net, basis, hop
+        return None
+    operator = SparseOperator(sp.csr_array((1, 1)), saved["values"].dtype)
+    operator.load_state_dict(saved)
+    return operator
 
 
 def _part(tensors: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:

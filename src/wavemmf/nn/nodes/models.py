@@ -21,7 +21,7 @@ _DROPOUT = 0.5
 # What differs, chosen by validation accuracy like the preset "best" (docs/node_classification.md).
 _CHOSEN = {"gprgnn": (0.8, TrainingSettings(filter_rate=0.1))}
 # Entries of a thresholded basis up to this magnitude are left out.
-_THRESHOLD = 1e-3
+_THRESHOLD = 3e-3
 
 
 def _wavelet_presets() -> dict[str, Preset]:
@@ -31,6 +31,7 @@ def _wavelet_presets() -> dict[str, Preset]:
         "wavelet": best,
         "wavelet-paper": PRESETS["paper"],
         "wavelet-sparse": replace(best, basis=thresholded),
+        "wavelet-no-similar": replace(best, net=replace(best.net, similar_hops=0)),
         "hops-only": replace(best, net=replace(best.net, filter="none")),
     }
 
@@ -39,8 +40,8 @@ _WAVELET = _wavelet_presets()
 
 #: Names of networks to compare with.
 BASELINES = (*_LAYERED, "gwnn", "spectral-cnn")
-#: Names of networks: the presets of `WaveletNet`; "best" on a basis without small entries, and
-#: without wavelets at all; then those to compare with.
+#: Names of networks: the presets of `WaveletNet`; "best" on a basis without small entries,
+#: without hops between nodes that are alike, and without wavelets; then those to compare with.
 MODELS = (*_WAVELET, *BASELINES)
 
 
@@ -129,7 +130,8 @@ def _wavelet(preset: Preset, problem: NodeProblem) -> Candidate:
             "nnz_share": basis.nnz_share,
             "discarded": basis.discarded.item(),
         }
-    return Candidate(net, lambda: net(x, basis, problem.hops), preset.training, facts)
+    similar = problem.similar(preset.net.neighbors) if preset.net.similar_hops else None
+    return Candidate(net, lambda: net(x, basis, problem.hops, similar), preset.training, facts)
 
 
 def _gwnn(problem: NodeProblem) -> Candidate:

@@ -18,7 +18,7 @@ import torch
 
 from ..._optional import require
 from ...errors import InvalidInputError
-from ...graphs import Graph, karate, linqs
+from ...graphs import Graph, karate, linqs, similarity_graph
 from ...graphs.datafolder import data_file
 from ...graphs.graph import graph_from_edges
 from ...validation import check_choice
@@ -78,6 +78,7 @@ class NodeProblem:
     public: tuple[npt.NDArray[np.int64], ...] | None = None
     cache: Any = None
     _bases: dict[str, WaveletBasis] = field(default_factory=dict, init=False)
+    _similar: dict[int, SparseOperator] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         if self.x.ndim != 2 or self.y.ndim != 1 or not len(self.x) == len(self.y) == self.graph.n:
@@ -112,6 +113,12 @@ class NodeProblem:
     def hops(self) -> SparseOperator:
         """One exact hop; see `wavemmf.nn.hop_operator`."""
         return hop_operator(self.graph)
+
+    def similar(self, neighbors: int) -> SparseOperator:
+        """Return one hop between nodes whose features are alike."""
+        if neighbors not in self._similar:
+            self._similar[neighbors] = hop_operator(similarity_graph(self.x.numpy(), neighbors))
+        return self._similar[neighbors]
 
     @cached_property
     def heat_wavelets(self) -> HeatWavelets:
