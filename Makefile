@@ -83,6 +83,7 @@ coverage: $(VENV)/.torch ## the tests, with the lines they miss
 bench: $(VENV)/.torch ## speed, as ratios measured side by side
 	$(BIN)/python benchmarks/bench_factorize.py
 	$(BIN)/python benchmarks/bench_gradient.py
+	$(BIN)/python benchmarks/bench_nodes.py
 
 bench-scale: $(VENV)/.torch ## large sparse graphs and data sets of many graphs (half an hour)
 	$(BIN)/python benchmarks/bench_scale.py
