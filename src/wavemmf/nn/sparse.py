@@ -64,6 +64,7 @@ class SparseOperator(torch.nn.Module):
         entries = torch.from_numpy(np.array(csr.data, dtype=np.float64)).to(dtype)
         self.register_buffer("values", entries)
         self.register_buffer("sides", torch.tensor(csr.shape))
+        self._kept: tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -104,8 +105,14 @@ class SparseOperator(torch.nn.Module):
 
     def _pair(self, rate: float) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the matrix and its transpose."""
+        if rate:
+            return self._assemble(dropout(self.values, rate))
+        if self._kept is None or self._kept[0] is not self.values:  # moved or loaded since
+            self._kept = (self.values, self._assemble(self.values))
+        return self._kept[1]
+
+    def _assemble(self, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         rows, columns = self.shape
-        values = dropout(self.values, rate) if rate else self.values
         there = _csr(self.pointers, self.indices, values, (rows, columns))
         back = _csr(self.back_pointers, self.back_indices, values[self.order], (columns, rows))
         return there, back

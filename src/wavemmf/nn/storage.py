@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import scipy.sparse as sp
 import torch
 
-from .._files import atomic_write, check_writable
-from .._optional import require
-from .._version import __version__
-from ..errors import FileFormatError, InvalidInputError
+from .._tensorfile import TensorFile
 from .basis import WaveletBasis
 from .net import WaveletNet
 from .sparse import SparseOperator
 
 __all__ = ["SavedNet", "load_net", "save_net"]
 
-_FORMAT = "wavemmf-net"
-_VERSION = 1
-_KEY = "wavemmf"
+_FILE = TensorFile("wavemmf-net", "a network", 1)
 
 
 def save_net(
@@ -45,28 +38,14 @@ def save_net(
     hop, similar : SparseOperator, optional
         The exact hop of a decoupled network, and the one between nodes that are alike.
     """
-    check_writable(path)
     header = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "written_by": f"wavemmf {__version__}",
         "channels": list(net.channels),
         "num_wavelets": basis.n,
         "learn": basis.learn,
         "settings": net.settings.to_json(),
     }
-    modules: dict[str, Any] = {"net": net, "basis": basis}
-    modules.update((name, m) for name, m in (("hop", hop), ("similar", similar)) if m is not None)
-    tensors = {
-        f"{prefix}.{name}": value.detach().cpu().contiguous()
-        for prefix, module in modules.items()
-        for name, value in module.state_dict().items()
-    }
-    content = require("safetensors.torch", extra="torch").save(
-        tensors, metadata={_KEY: json.dumps(header)}
-    )
-    with atomic_write(path) as stream:
-        stream.write(content)
+    modules = {"net": net, "basis": basis, "hop": hop, "similar": similar}
+    _FILE.write(path, header, {n: m.state_dict() for n, m in modules.items() if m is not None})
 
 
 class SavedNet(NamedTuple):
@@ -97,49 +76,22 @@ def load_net(path: str | os.PathLike[str]) -> SavedNet:
     ...     load_net(pathlib.Path(folder, "net.safetensors"))[1].n
     34
     """
-    file = Path(path)
-    if not file.is_file():
-        raise InvalidInputError(f"no such file: {file}")
-    safetensors = require("safetensors", extra="torch")
-    try:
-        with safetensors.safe_open(str(file), framework="pt") as content:
-            metadata = content.metadata() or {}
-            tensors = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
-        return _rebuild(metadata, tensors, file)
-    except FileFormatError:
-        raise
-    except safetensors.SafetensorError as error:
-        raise FileFormatError(f"{file} is not a whole safetensors file: {error}") from error
-    except (KeyError, TypeError, ValueError, RuntimeError, OSError) as error:
-        raise FileFormatError(f"{file} is damaged: {error}") from error
+    return _FILE.read(path, _rebuild)
 
 
-def _rebuild(metadata: dict[str, str], tensors: dict[str, torch.Tensor], file: Path) -> SavedNet:
-    header = json.loads(metadata.get(_KEY, "{}"))
-    if not isinstance(header, dict) or header.get("format") != _FORMAT:
-        raise FileFormatError(f"{file} is a safetensors file, but not a network of wavemmf")
-    if int(header["version"]) > _VERSION:
-        raise FileFormatError(
-            f"{file} has version {header['version']} of the format ({header.get('written_by')}); "
-            f"this is wavemmf {__version__}, which reads up to {_VERSION}: update it"
-        )
+def _rebuild(header: dict[str, Any], groups: dict[str, dict[str, torch.Tensor]]) -> SavedNet:
     inputs, outputs = header["channels"]
     settings = dict(header["settings"], num_wavelets=header["num_wavelets"])
     net = WaveletNet(inputs, outputs, **settings)
-    net.load_state_dict(_part(tensors, "net"))
-    basis = WaveletBasis.from_state_dict(_part(tensors, "basis"), learn=header["learn"])
-    return SavedNet(net, basis, _operator(tensors, "hop"), _operator(tensors, "similar"))
+    net.load_state_dict(groups["net"])
+    basis = WaveletBasis.from_state_dict(groups["basis"], learn=header["learn"])
+    return SavedNet(net, basis, _operator(groups, "hop"), _operator(groups, "similar"))
 
 
-def _operator(tensors: dict[str, torch.Tensor], name: str) -> SparseOperator | None:
-    saved = _part(tensors, name)
-    if not saved:
+def _operator(groups: dict[str, dict[str, torch.Tensor]], name: str) -> SparseOperator | None:
+    saved = groups.get(name)
+    if saved is None:
         return None
     operator = SparseOperator(sp.csr_array((1, 1)), saved["values"].dtype)
     operator.load_state_dict(saved)
     return operator
-
-
-def _part(tensors: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
-    start = f"{prefix}."
-    return {name[len(start) :]: t for name, t in tensors.items() if name.startswith(start)}
