@@ -63,6 +63,7 @@ def test_the_command_writes_the_table_and_goes_on_where_it_was(tmp_path):
     assert first.exit_code == 0, first.output
     assert "paper, as published" in first.stdout
     assert "wavelet is better by" in first.stdout
+    assert f"wavemmf reproduce table1 {' '.join(KARATE)} --runs 2" in first.stdout
     runs = sorted((tmp_path / "runs").iterdir())
     assert len(runs) == 2 * 4 * 2
     stamps = [path.stat().st_mtime_ns for path in runs]

@@ -76,7 +76,16 @@ def table1(
         print_json(whole)
         return
     _print(table)
-    typer.echo(f"\nall runs, table1.csv and table1.json: {results}")
+    typer.echo(f"\nall runs, table1.csv and table1.json are in {results}; the command was")
+    typer.echo("  " + _command(results, cells, models, runs, epochs))
+
+
+def _command(
+    results: Path, cells: str | None, models: str | None, runs: int, epochs: int | None
+) -> str:
+    options = {"cells": cells, "models": models, "runs": runs, "epochs": epochs}
+    given = [f"--{name} {value}" for name, value in options.items() if value is not None]
+    return " ".join(["wavemmf reproduce table1", *given, f"--results {results}"])
 
 
 def _as_json(cell: Cell) -> dict[str, Any]:
