@@ -16,12 +16,12 @@ from scipy.sparse.linalg import LinearOperator
 from ..errors import InvalidFactorizationError, InvalidInputError
 from ..kernels.basis import basis_rows
 from ..validation import Matrix, check_choice, check_integer, check_memory
+from .calculus import Calculus
 from .compress import compress
 from .estimate import hutchinson
 from .history import History
 from .norms import frobenius_norm
 from .rotations import Floats, Integers, Rotations
-from .solve import h_solver
 from .transform import Signal, as_signal, transform
 
 __all__ = ["Factorization", "register_refiner"]
@@ -34,7 +34,7 @@ _NOISE = 1e-14
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Factorization:
+class Factorization(Calculus):
     r"""A symmetric matrix as :math:`A \approx U_1^T \cdots U_L^T H U_L \cdots U_1`.
 
     Each :math:`U_\ell` rotates a few coordinates and is stored as a small orthogonal block; `H`
@@ -317,43 +317,6 @@ class Factorization:
         core = self.core.astype(coefficients.dtype, copy=False)
         result[self.core_indices] = core @ coefficients[self.core_indices]
         return result
-
-    def solve(self, b: npt.ArrayLike, shift: float = 0.0) -> Signal:
-        """Solve ``(M + shift * I) x = b`` for the approximation M, exactly.
-
-        Two transforms, a division, and a system of the size of the core; nothing is densified
-        if the core is sparse.
-
-        Parameters
-        ----------
-        b : array of shape (n,) or (n, m)
-            Right-hand sides.
-        shift : float
-            Added to the diagonal, for example to make a Laplacian regular.
-
-        Returns
-        -------
-        array of the shape of `b`
-
-        Raises
-        ------
-        SingularError
-            If the shifted approximation is singular to working precision.
-
-        Examples
-        --------
-        >>> import wavemmf as wm
-        >>> f = wm.factorize(wm.graphs.karate(), core=8, k=4)
-        >>> x = f.solve(np.arange(34.0), shift=0.1)
-        >>> bool(np.allclose(f @ x + 0.1 * x, np.arange(34.0)))
-        True
-        """
-        signal = as_signal(b, self.n)
-        if not np.isfinite(shift):
-            raise InvalidInputError(f"shift must be a finite number, got {shift!r}")
-        solver = h_solver(self.diagonal_of_h, self.core, self.core_indices, float(shift))
-        coefficients = self.analyze(signal).reshape(self.n, -1).astype(np.float64)
-        return self.synthesize(solver(coefficients)).reshape(signal.shape).astype(signal.dtype)
 
     def h_matrix(self) -> sp.csr_array:
         """Return H, diagonal but for the core block, as a sparse array in coordinate order.

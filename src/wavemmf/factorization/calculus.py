@@ -1,0 +1,321 @@
+"""An approximation used as a matrix: inverses, powers, determinants, samples.
+
+Everything is exact for the approximation M = W^T H W, and costs two transforms once the core is
+decomposed. Nothing here knows how far M is from the matrix that was factorized.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+from ..errors import InvalidInputError, SingularError
+from .functions import Spectrum
+from .history import History
+from .rotations import Floats, Integers, Rotations
+from .solve import h_solver
+from .transform import Signal, as_signal
+
+__all__ = ["Calculus"]
+
+Self = TypeVar("Self", bound="Calculus")
+
+
+class Calculus:
+    """The part of `Factorization` that treats it as a matrix with a known spectrum."""
+
+    if TYPE_CHECKING:  # what `Factorization` has, and the methods here use
+        rotations: Rotations
+        diagonal_of_h: Floats
+        core: Any
+        matrix_norm: float
+
+        @property
+        def n(self) -> int: ...  # noqa: D102
+        @property
+        def core_indices(self) -> Integers: ...  # noqa: D102
+        def analyze(self, x: Any, out: Any = None) -> Signal: ...  # noqa: D102
+        def synthesize(self, coefficients: Any, out: Any = None) -> Signal: ...  # noqa: D102
+        def basis(self) -> Any: ...  # noqa: D102
+        def as_linear_operator(self) -> LinearOperator: ...  # noqa: D102
+
+    @cached_property
+    def _spectrum(self) -> Spectrum:
+        return Spectrum(self.diagonal_of_h, self.core, self.core_indices)
+
+    # -- linear systems -----------------------------------------------------------------------
+
+    def solve(self, b: npt.ArrayLike, shift: float = 0.0) -> Signal:
+        """Solve ``(M + shift * I) x = b`` for the approximation M, exactly.
+
+        Two transforms, a division, and a system of the size of the core; nothing is densified
+        if the core is sparse.
+
+        Parameters
+        ----------
+        b : array of shape (n,) or (n, m)
+            Right-hand sides.
+        shift : float
+            Added to the diagonal, for example to make a Laplacian regular.
+
+        Returns
+        -------
+        array of the shape of `b`
+
+        Raises
+        ------
+        SingularError
+            If the shifted approximation is singular to working precision.
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> f = wm.factorize(wm.graphs.karate(), core=8, k=4)
+        >>> x = f.solve(np.arange(34.0), shift=0.1)
+        >>> bool(np.allclose(f @ x + 0.1 * x, np.arange(34.0)))
+        True
+        """
+        signal = as_signal(b, self.n)
+        solver = h_solver(self.diagonal_of_h, self.core, self.core_indices, _finite("shift", shift))
+        coefficients = self.analyze(signal).reshape(self.n, -1).astype(np.float64)
+        return self.synthesize(solver(coefficients)).reshape(signal.shape).astype(signal.dtype)
+
+    def preconditioner(self, shift: float = 0.0) -> LinearOperator:
+        """Return ``(|M| + shift * I)^-1`` as an operator, for `scipy.sparse.linalg.cg`.
+
+        Conjugate gradients need a positive definite preconditioner, and an approximation of a
+        positive semidefinite matrix may have slightly negative eigenvalues: their magnitudes
+        are taken, and none smaller than a thousandth of the largest unless the shift makes it so.
+
+        Parameters
+        ----------
+        shift : float
+            What was added to the diagonal of the matrix of the system; not negative.
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> from scipy.sparse.linalg import cg
+        >>> a = wm.graphs.normalized_laplacian(wm.graphs.grid(12, 12)) + 0.01 * sp.eye_array(144)
+        >>> f = wm.factorize(wm.graphs.grid(12, 12), core=20, k=4)
+        >>> cg(a, np.ones(144), M=f.preconditioner(shift=0.01))[1]
+        0
+        """
+        if _finite("shift", shift) < 0.0:
+            raise InvalidInputError(f"shift must be >= 0 for a preconditioner, got {shift!r}")
+        largest = float(np.abs(self._spectrum.values).max(initial=0.0)) + shift
+        if largest == 0.0:
+            raise SingularError("the zero matrix is no preconditioner: give a shift")
+        least = 1e-3 * largest if shift == 0.0 else 0.0
+        inverse = self.apply(lambda values: 1.0 / np.maximum(np.abs(values) + shift, least))
+        return inverse.as_linear_operator()
+
+    # -- functions of the matrix --------------------------------------------------------------
+
+    def apply(self: Self, function: Callable[[Floats], Any]) -> Self:
+        """Return f(M): the function of every eigenvalue, in the same eigenvectors.
+
+        The result has the same rotations and another H. It is exact for the approximation: its
+        `error()` is 0, which says nothing about the function of the original matrix.
+
+        Parameters
+        ----------
+        function : callable
+            Takes the eigenvalues as an array and returns as many real numbers, for example
+            ``np.exp`` or ``lambda x: np.exp(-3 * x)`` (a heat kernel).
+
+        Returns
+        -------
+        Factorization
+
+        Raises
+        ------
+        SingularError
+            If the function is not finite and real at an eigenvalue.
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> f = wm.factorize(wm.graphs.karate(), core=8, k=4)
+        >>> heat = f.apply(lambda x: np.exp(-x))
+        >>> import scipy.linalg
+        >>> bool(np.allclose(heat.to_dense(), scipy.linalg.expm(-f.to_dense())))
+        True
+        """
+        if not callable(function):
+            raise InvalidInputError(
+                f"apply takes a function of eigenvalues, got {type(function).__name__}"
+            )
+        diagonal, core = self._spectrum.apply(function)
+        inside = np.delete(diagonal, self.core_indices)
+        return replace(
+            self,  # type: ignore[type-var]
+            diagonal_of_h=diagonal,
+            core=core,
+            matrix_norm=float(np.hypot(np.linalg.norm(inside), np.linalg.norm(core))),
+            residual_norm=0.0,
+            error_is_exact=True,
+            history=History(method="function of a factorization"),
+        )
+
+    def inv(self: Self) -> Self:
+        """Return the inverse of the approximation.
+
+        Raises
+        ------
+        SingularError
+            If an eigenvalue is zero to working precision; see `shifted` and `pinv`.
+        """
+        self._spectrum.check_regular("the inverse")
+        return self.apply(np.reciprocal)
+
+    def pinv(self: Self, rcond: float = 1e-12) -> Self:
+        """Return the pseudo-inverse; eigenvalues below ``rcond`` times the largest count as 0."""
+        if not 0.0 <= rcond < 1.0:
+            raise InvalidInputError(f"rcond must be at least 0 and below 1, got {rcond!r}")
+        return self.apply(self._spectrum.inverted(rcond))
+
+    def power(self: Self, p: float) -> Self:
+        """Return the power p of the approximation; any real p if no eigenvalue is negative.
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> f = wm.factorize(wm.graphs.karate(), core=8, k=4).shifted(1.0)
+        >>> root = f.power(0.5)
+        >>> bool(np.allclose(root @ (root @ np.eye(34)), f.to_dense()))
+        True
+        """
+        exponent = _finite("p", p)
+        if exponent < 0.0:
+            self._spectrum.check_regular("a negative power")
+        return self.apply(lambda values: np.power(values, exponent))
+
+    def shifted(self: Self, shift: float) -> Self:
+        """Return the factorization of the matrix plus ``shift * I``, without factorizing again.
+
+        The error is the same, and so is the basis.
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> f = wm.factorize(wm.graphs.karate(), core=8, k=4)
+        >>> g = f.shifted(2.0)
+        >>> bool(np.allclose(g.to_dense(), f.to_dense() + 2.0 * np.eye(34)))
+        True
+        """
+        s = _finite("shift", shift)
+        eye = (
+            sp.eye_array(self.core.shape[0]) if sp.issparse(self.core) else np.eye(*self.core.shape)
+        )
+        squared = self.matrix_norm**2 + 2.0 * s * self.trace() + self.n * s**2
+        return replace(
+            self,  # type: ignore[type-var]
+            diagonal_of_h=self.diagonal_of_h + s,
+            core=self.core + s * eye,
+            matrix_norm=float(np.sqrt(max(squared, 0.0))),
+        )
+
+    # -- numbers ------------------------------------------------------------------------------
+
+    def eigvalsh(self) -> Floats:
+        """Return the eigenvalues of the approximation, ascending."""
+        return np.sort(self._spectrum.values)
+
+    def trace(self) -> float:
+        """Return the trace of the approximation, which is that of the matrix."""
+        return float(self.diagonal_of_h.sum())
+
+    def diagonal(self) -> Floats:
+        """Return the diagonal of the approximation.
+
+        It takes the basis, not only a transform: its cost is the number of non-zeros in it.
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> f = wm.factorize(wm.graphs.karate(), core=8, k=4)
+        >>> bool(np.allclose(f.diagonal(), np.diag(f.to_dense())))
+        True
+        """
+        w = self.basis()
+        outside = self.diagonal_of_h.copy()
+        outside[self.core_indices] = 0.0
+        result = np.asarray(w.multiply(w).T @ outside)
+        fathers = w[self.core_indices]
+        result += np.asarray(
+            fathers.multiply(sp.csr_array(self.core @ fathers)).sum(axis=0)
+        ).ravel()
+        return result
+
+    def slogdet(self) -> tuple[float, float]:
+        """Return the sign of the determinant and the logarithm of its magnitude, as NumPy does."""
+        values = self._spectrum.values
+        if (values == 0.0).any():
+            return 0.0, -np.inf
+        negative = int((values < 0.0).sum())
+        return (-1.0 if negative % 2 else 1.0), float(np.log(np.abs(values)).sum())
+
+    def logdet(self) -> float:
+        """Return the logarithm of the determinant of a positive definite approximation.
+
+        Raises
+        ------
+        SingularError
+            If an eigenvalue is not positive; see `shifted` and `slogdet`.
+        """
+        least = float(self._spectrum.values.min(initial=np.inf))
+        if least <= 0.0:
+            raise SingularError(
+                f"logdet needs positive eigenvalues, the smallest is {least:.3g}: shift the matrix "
+                "first (shifted), or take slogdet"
+            )
+        return self.slogdet()[1]
+
+    def sample(self, rng: Any = None, size: int | None = None) -> Floats:
+        """Draw from the normal distribution whose covariance is the approximation.
+
+        Parameters
+        ----------
+        rng : numpy Generator or seed
+            Where the random numbers come from.
+        size : int, optional
+            How many samples; one vector by default.
+
+        Returns
+        -------
+        array of shape (n,) or (size, n)
+
+        Raises
+        ------
+        SingularError
+            If the approximation has a negative eigenvalue.
+        """
+        values = self._spectrum.values
+        least, largest = float(values.min(initial=0.0)), float(np.abs(values).max(initial=0.0))
+        if least < -1e-12 * largest:
+            raise SingularError(
+                f"a covariance has no negative eigenvalues, the smallest is {least:.3g}: shift the "
+                "matrix first (shifted)"
+            )
+        root = np.sqrt(np.maximum(values, 0.0))
+        noise = np.random.default_rng(rng).standard_normal((self.n, 1 if size is None else size))
+        noise *= root[:, np.newaxis]
+        vectors = self._spectrum.core_vectors
+        noise[self.core_indices] = vectors @ noise[self.core_indices]
+        drawn = np.ascontiguousarray(self.synthesize(noise).T, dtype=np.float64)
+        return drawn[0] if size is None else drawn
+
+
+def _finite(name: str, value: float) -> float:
+    number = float(value)
+    if not np.isfinite(number):
+        raise InvalidInputError(f"{name} must be a finite number, got {value!r}")
+    return number

@@ -1,0 +1,179 @@
+"""Functions of the approximation, each against dense linear algebra."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse.linalg import cg
+
+import wavemmf as wm
+from wavemmf.errors import InvalidInputError, SingularError
+
+CASES = {
+    "karate": lambda: wm.factorize(wm.graphs.karate(), core=8, k=4),
+    "whole core": lambda: wm.factorize(wm.graphs.cycle(9), core=9, k=2),
+    "no core to speak of": lambda: wm.factorize(wm.graphs.grid(5, 6), core=1, k=3),
+    "indefinite": lambda: wm.factorize(wm.graphs.cayley_tree(3, 2).adjacency, core=5, k=3),
+}
+
+
+@pytest.fixture(params=CASES)
+def f(request):
+    return CASES[request.param]()
+
+
+@pytest.fixture
+def positive(f):
+    """Shift the same so that all eigenvalues are at least a half."""
+    return f.shifted(0.5 - f.eigvalsh()[0])
+
+
+def test_shift(f):
+    shifted = f.shifted(0.7)
+    np.testing.assert_allclose(shifted.to_dense(), f.to_dense() + 0.7 * np.eye(f.n), atol=1e-12)
+    assert shifted.error() == f.error()
+    assert f.shifted(0.7).shifted(-0.7).matrix_norm == pytest.approx(f.matrix_norm)
+
+
+def test_shifted_norm_is_that_of_the_shifted_matrix():
+    a = wm.graphs.normalized_laplacian(wm.graphs.karate()).toarray()
+    shifted = wm.factorize(a, core=8, k=4).shifted(0.3)
+    assert shifted.matrix_norm == pytest.approx(np.linalg.norm(a + 0.3 * np.eye(34)))
+
+
+def test_eigenvalues_trace_and_diagonal(f):
+    dense = f.to_dense()
+    np.testing.assert_allclose(f.eigvalsh(), np.linalg.eigvalsh(dense), atol=1e-10)
+    assert f.trace() == pytest.approx(np.trace(dense), abs=1e-10)
+    np.testing.assert_allclose(f.diagonal(), np.diag(dense), atol=1e-10)
+
+
+@pytest.mark.parametrize("function", [np.exp, np.cos, np.abs, lambda x: 1.0 / (x**2 + 1.0)])
+def test_any_function(f, function):
+    values, vectors = np.linalg.eigh(f.to_dense())
+    expected = (vectors * function(values)) @ vectors.T
+    result = f.apply(function)
+    np.testing.assert_allclose(result.to_dense(), expected, atol=1e-9)
+    assert result.error() == 0.0
+    assert result.matrix_norm == pytest.approx(np.linalg.norm(expected))
+
+
+def test_heat_kernel(f):
+    heat = f.apply(lambda x: np.exp(-0.5 * x))
+    np.testing.assert_allclose(heat.to_dense(), scipy.linalg.expm(-0.5 * f.to_dense()), atol=1e-10)
+
+
+def test_inverse_powers_and_logarithms(positive):
+    dense = positive.to_dense()
+    np.testing.assert_allclose(positive.inv().to_dense(), np.linalg.inv(dense), atol=1e-9)
+    np.testing.assert_allclose(
+        positive.apply(np.log).to_dense(), scipy.linalg.logm(dense), atol=1e-8
+    )
+    root = positive.power(0.5)
+    np.testing.assert_allclose(root @ root.to_dense(), dense, atol=1e-9)
+    np.testing.assert_allclose(
+        positive.power(-2).to_dense(), np.linalg.matrix_power(np.linalg.inv(dense), 2), atol=1e-8
+    )
+    x = np.arange(positive.n, dtype=float)
+    np.testing.assert_allclose(positive.inv() @ x, positive.solve(x), atol=1e-9)
+
+
+def test_determinants(f, positive):
+    assert positive.logdet() == pytest.approx(np.linalg.slogdet(positive.to_dense())[1])
+    moved = f.shifted(-0.31)
+    sign, magnitude = np.linalg.slogdet(moved.to_dense())
+    assert moved.slogdet() == pytest.approx((sign, magnitude))
+
+
+def test_pseudo_inverse():
+    a = np.zeros((6, 6))
+    a[:3, :3] = 1.0
+    f = wm.factorize(a, core=2, k=3)
+    np.testing.assert_allclose(f.pinv().to_dense(), np.linalg.pinv(f.to_dense()), atol=1e-10)
+
+
+def test_singular_matrices_are_named():
+    f = wm.factorize(np.diag([1.0, 2.0, 0.0, 4.0]), core=2, k=2)
+    for run in (f.inv, lambda: f.power(-1), f.logdet, lambda: f.apply(np.log)):
+        with pytest.raises(SingularError, match="shift"):
+            run()
+    assert f.slogdet() == (0.0, -np.inf)
+    with pytest.raises(SingularError, match="eigenvalues, such as -1"):
+        f.shifted(-1.0).apply(np.sqrt)
+    with pytest.raises(SingularError, match="negative eigenvalues"):
+        f.shifted(-1.0).sample(0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda f: f.shifted(np.nan), "shift must be a finite number"),
+        (lambda f: f.power(np.inf), "p must be a finite number"),
+        (lambda f: f.pinv(rcond=2.0), "rcond must be at least 0"),
+        (lambda f: f.apply(2.0), "takes a function"),
+        (lambda f: f.apply(lambda x: x[:2]), "one value for each of 34"),
+        (lambda f: f.preconditioner(shift=-1.0), "shift must be >= 0"),
+    ],
+)
+def test_bad_arguments_are_named(call, message):
+    with pytest.raises(InvalidInputError, match=message):
+        call(CASES["karate"]())
+
+
+def test_samples_have_the_covariance(positive):
+    drawn = positive.sample(np.random.default_rng(0), size=40_000)
+    assert drawn.shape == (40_000, positive.n)
+    covariance = drawn.T @ drawn / len(drawn)
+    spread = np.abs(positive.to_dense()).max() / np.sqrt(len(drawn))
+    assert np.abs(covariance - positive.to_dense()).max() < 8 * spread
+    assert np.array_equal(positive.sample(3), positive.sample(3))
+    assert positive.sample(3).shape == (positive.n,)
+
+
+def test_a_preconditioner_saves_steps():
+    graph = wm.graphs.grid(30, 30)
+    a = sp.csr_array(wm.graphs.normalized_laplacian(graph) + 0.01 * sp.eye_array(900))
+    b = np.random.default_rng(0).standard_normal(900)
+    f = wm.factorize(graph, core=90, k=4)
+
+    def steps(operator):
+        points = []
+        x, info = cg(a, b, M=operator, rtol=1e-8, callback=points.append)
+        assert info == 0
+        np.testing.assert_allclose(a @ x, b, atol=1e-6)
+        return len(points)
+
+    assert steps(f.preconditioner(shift=0.01)) < steps(None)
+
+
+def test_a_large_sparse_core():
+    f = wm.factorize(wm.graphs.grid(40, 40), core=400, k=3)
+    sparse = wm.Factorization(
+        f.rotations, f.diagonal_of_h, sp.csr_array(f.core), f.matrix_norm, f.residual_norm
+    )
+    shifted = sparse.shifted(0.1)
+    assert sp.issparse(shifted.core)
+    np.testing.assert_allclose(sparse.diagonal(), f.diagonal(), atol=1e-12)
+    np.testing.assert_allclose(shifted.inv().to_dense(), f.shifted(0.1).inv().to_dense(), atol=1e-8)
+
+
+@given(st.integers(2, 9), st.integers(0, 5), st.floats(-2, 2))
+def test_functions_compose(n, seed, time):
+    rng = np.random.default_rng(seed)
+    a = rng.standard_normal((n, n))
+    f = wm.factorize(a + a.T, core=max(1, n // 2), k=2)
+    there, back = (f.apply(lambda x, s=s: np.exp(s * time * x)) for s in (1, -1))
+    np.testing.assert_allclose(
+        there @ back.to_dense(), np.eye(n), atol=1e-12 * np.exp(2 * abs(time) * f.matrix_norm)
+    )
+
+
+def test_results_are_saved_like_any_other(tmp_path):
+    f = CASES["karate"]().apply(np.exp)
+    f.save(tmp_path / "f.mmf")
+    again = wm.load(tmp_path / "f.mmf")
+    np.testing.assert_array_equal(again.to_dense(), f.to_dense())
