@@ -205,9 +205,7 @@ class _Square:
     def identity(self, factor):
         """The identity times a number."""
         lanes = range(self.width)
-        return [
-            ir.Constant(self.vector, [factor if a == b else 0.0 for b in lanes]) for a in lanes
-        ]
+        return [ir.Constant(self.vector, [factor if a == b else 0.0 for b in lanes]) for a in lanes]
 
     def scaled(self, rows, factor):
         weight = ir.Constant(self.vector, [factor] * self.width)

@@ -56,8 +56,12 @@ def cayley_velocity(sizes, block_offsets, skew, step, out):
 def cayley_move(blocks, sizes, block_offsets, skew, step, out, change):
     """Do what `cayley_step` does, and leave D in `change`."""
     half = skew.dtype.type(0.5 * step)
-    scratch = (np.empty(256, skew.dtype), np.empty(256, skew.dtype),
-               np.empty(256, skew.dtype), np.empty(256, skew.dtype))
+    scratch = (
+        np.empty(256, skew.dtype),
+        np.empty(256, skew.dtype),
+        np.empty(256, skew.dtype),
+        np.empty(256, skew.dtype),
+    )
     for level in range(sizes.size):
         size = sizes[level]
         entry = block_offsets[level]
