@@ -6,7 +6,7 @@ With ``D = (I - step/2 X)^{-1} step X`` for a skew matrix X, the Cayley curve an
     X (I - step^2/4 X^2)^{-1} = (D - D^T) / (2 step),
 
 so one small linear system gives both. Blocks up to 16 rows are filled up with zeros to 4, 8 or 16
-and worked on in registers: the calls of a linear algebra library take thirty times as long.
+and worked on in registers: the calls of a linear algebra library take many times as long.
 """
 
 from __future__ import annotations
