@@ -85,14 +85,14 @@ def project(
 
     def energies(first: int) -> None:
         last = min(first + _COLUMNS, r.wavelets.size)
-        work, buffer = np.empty((r.n + 1) * TILE), np.empty(largest * TILE)
+        work, buffer = np.zeros((r.n + 1) * TILE), np.empty(largest * TILE)
         wavelet_energies(
             *csr, r.wavelets, levels, first, last, packed, work, buffer, diagonal
         )  # fmt: skip
 
     def entries(first: int) -> None:
         last = min(first + _COLUMNS, core.size)
-        work, product, buffer = (np.empty(m * TILE) for m in (r.n + 1, r.n, largest))
+        work, product, buffer = (np.zeros(m * TILE) for m in (r.n + 1, r.n, largest))
         core_entries(
             *csr, core, first, last, packed, work, product, buffer,
             *where, values,

@@ -35,13 +35,21 @@ __all__ = [
 ]
 
 
-@inline_jit
+@jit
+def _aligned(size, like):
+    """An array of zeros, no vector of which straddles two cache lines."""
+    memory = np.zeros(size + 64 // like.itemsize, like.dtype)
+    first = (-memory.ctypes.data % 64) // like.itemsize
+    return memory[first : first + size]
+
+
+@jit
 def _scratch(offsets, rows, tile, like):
     """A tile, and room for the largest group."""
     largest = 1
     for level in range(offsets.size - 1):
         largest = max(largest, offsets[level + 1] - offsets[level])
-    return np.zeros(rows * tile, like.dtype), np.empty(largest * tile, like.dtype)
+    return _aligned(rows * tile, like), _aligned(largest * tile, like)
 
 
 @inline_jit
@@ -164,7 +172,7 @@ def _carry_back(
     n = k.shape[0]
     levels = offsets.size - 1
     y, buffer = _scratch(offsets, n, tile, k)
-    v = np.empty(n * tile, k.dtype)
+    v = _aligned(n * tile, k)
     for left in range(first, last, tile):
         load_tile(k, y, left, tile, tile)
         v[:] = 0.0

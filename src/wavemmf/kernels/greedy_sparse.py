@@ -220,7 +220,7 @@ def _score_pivot(
             rows = relative[:size] if candidate == 0 else absolute[:size]
             if candidate == 1 and not (both and not same_members(relative, absolute, size)):
                 break
-            gram, block = _local_matrices(columns, values, start, length, rows, workspace)
+            gram, block = _local_matrices(columns, values, start, length, energy, rows, workspace)
             wavelets = wavelets_of(size, drop)
             if wavelets == 1:
                 score = smallest_cost(gram, block)
@@ -314,7 +314,7 @@ def _entry(columns, values, start, length, row, column):
 
 
 @jit
-def _local_matrices(columns, values, start, length, rows, workspace):
+def _local_matrices(columns, values, start, length, energy, rows, workspace):
     """Gram block and block of a few rows; `workspace` is zero before and after."""
     size = rows.size
     gram = np.empty((size, size))
@@ -323,7 +323,9 @@ def _local_matrices(columns, values, start, length, rows, workspace):
         row = rows[a]
         for q in range(start[row], start[row] + length[row]):
             workspace[columns[q]] = values[q]
-        for b in range(a, size):
+        gram[a, a] = energy[row]
+        block[a, a] = workspace[row]
+        for b in range(a + 1, size):
             other = rows[b]
             total = 0.0
             for q in range(start[other], start[other] + length[other]):

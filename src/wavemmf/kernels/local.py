@@ -16,6 +16,8 @@ __all__ = ["complete_rotation", "local_score", "nearest_survivors", "smallest_co
 
 # More than enough: Jacobi's method converges quadratically.
 _SWEEPS = 12
+# Scores only rank groups: entries below this share of the trace need not be rotated away.
+_NEGLIGIBLE = 1e-9
 
 
 @jit
@@ -56,22 +58,23 @@ def smallest_cost(gram, block):
     """
     size = gram.shape[0]
     work = gram.copy()
-    rows = np.eye(size)
+    rows = np.zeros((size, size))
     trace = 0.0
     for a in range(size):
+        rows[a, a] = 1.0
         trace += gram[a, a]
     for _ in range(_SWEEPS):
-        if not _jacobi_sweep(work, rows, 1e-14 * trace):
+        if not _jacobi_sweep(work, rows, _NEGLIGIBLE * trace):
             break
     best = np.inf
     for e in range(size):
         diagonal = 0.0
         for a in range(size):
-            total = 0.0
-            for b in range(size):
+            total = 0.5 * block[a, a] * rows[e, a]
+            for b in range(a):
                 total += block[a, b] * rows[e, b]
             diagonal += rows[e, a] * total
-        best = min(best, work[e, e] - diagonal * diagonal)
+        best = min(best, work[e, e] - 4.0 * diagonal * diagonal)
     return max(best, 0.0)
 
 
@@ -82,31 +85,42 @@ def _jacobi_sweep(work, rows, negligible):
     found = False
     for p in range(size - 1):
         for q in range(p + 1, size):
-            off = work[p, q]
-            if abs(off) <= negligible:
-                continue
-            found = True
-            half = 0.5 * (work[q, q] - work[p, p])
-            root = np.sqrt(half * half + off * off)
-            t = off / (half + root) if half >= 0.0 else off / (half - root)
-            c = 1.0 / np.sqrt(t * t + 1.0)
-            s = t * c
-            work[p, p] -= t * off
-            work[q, q] += t * off
-            work[p, q] = 0.0
-            for a in range(size):
-                if a != p and a != q:
-                    # Only the upper triangle is kept.
-                    pa, pb = (a, p) if a < p else (p, a)
-                    qa, qb = (a, q) if a < q else (q, a)
-                    x, y = work[pa, pb], work[qa, qb]
-                    work[pa, pb] = c * x - s * y
-                    work[qa, qb] = s * x + c * y
-            for a in range(size):
-                x, y = rows[p, a], rows[q, a]
-                rows[p, a] = c * x - s * y
-                rows[q, a] = s * x + c * y
+            if abs(work[p, q]) > negligible:
+                found = True
+                _jacobi_rotation(work, rows, p, q)
     return found
+
+
+@jit
+def _jacobi_rotation(work, rows, p, q):
+    """Rotate away the entry (p, q); only the upper triangle of `work` is kept."""
+    off = work[p, q]
+    half = 0.5 * (work[q, q] - work[p, p])
+    longer = abs(half) + np.sqrt(half * half + off * off)
+    scale = 1.0 / np.sqrt(longer * longer + off * off)
+    c = longer * scale
+    s = off * scale if half >= 0.0 else -off * scale
+    shift = off * off / longer if half >= 0.0 else -off * off / longer
+    work[p, p] -= shift
+    work[q, q] += shift
+    work[p, q] = 0.0
+    size = work.shape[0]
+    for a in range(p):
+        x, y = work[a, p], work[a, q]
+        work[a, p] = c * x - s * y
+        work[a, q] = s * x + c * y
+    for a in range(p + 1, q):
+        x, y = work[p, a], work[a, q]
+        work[p, a] = c * x - s * y
+        work[a, q] = s * x + c * y
+    for a in range(q + 1, size):
+        x, y = work[p, a], work[q, a]
+        work[p, a] = c * x - s * y
+        work[q, a] = s * x + c * y
+    for a in range(size):
+        x, y = rows[p, a], rows[q, a]
+        rows[p, a] = c * x - s * y
+        rows[q, a] = s * x + c * y
 
 
 @jit

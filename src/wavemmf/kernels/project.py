@@ -1,8 +1,9 @@
 """Entries of ``W A W.T`` for a sparse A, a few columns at a time.
 
 Nothing larger than a tile of some columns is formed, and nothing is neglected: column i is
-``W A (W.T e_i)``, two transforms and a sparse product. The work grows with the square of n, at the
-speed of the transform.
+``W A (W.T e_i)``, two transforms and a sparse product. Wavelets of early levels live on few rows,
+so the rows of a tile that are not zero are flagged, and all others are passed over. At worst the
+work grows with the square of n, at the speed of the transform.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 
 from ._jit import inline_jit, jit
 from .simd import add_multiple, copy_row
-from .transform import apply_block, apply_levels
+from .transform import apply_block
 
 __all__ = ["TILE", "core_entries", "wavelet_energies"]
 
@@ -19,24 +20,55 @@ TILE = 32
 
 
 @inline_jit
-def _wavelets(coordinates, first, last, levels, rotations, work, buffer):
-    """Write the rows of W for ``coordinates[first:last]`` into the columns of the tile."""
+def _rotate(work, used, levels, rotations, buffer, forward):
+    """Apply the first `levels` levels to the tile, or undo them; `used` flags its rows."""
     offsets, groups, block_offsets, blocks = rotations
-    work[:] = 0.0
-    for c in range(first, last):
-        work[coordinates[c] * TILE + c - first] = 1.0
-    for level in range(levels - 1, -1, -1):
-        start = offsets[level]
-        size = offsets[level + 1] - start
-        apply_block(work, buffer, groups, start, blocks, block_offsets[level], size, False, TILE)
+    for done in range(levels):
+        level = done if forward else levels - 1 - done
+        start, stop = offsets[level], offsets[level + 1]
+        flags = 0
+        for a in range(start, stop):
+            flags |= used[groups[a]]
+        if flags:
+            entry = block_offsets[level]
+            apply_block(work, buffer, groups, start, blocks, entry, stop - start, forward, TILE)
+            for a in range(start, stop):
+                used[groups[a]] = 1
 
 
 @inline_jit
-def _multiply_row(indptr, indices, data, i, work, place):
-    """Row i of the product of the sparse matrix and the tile, into the row of `work` at `place`."""
+def _wavelets(coordinates, first, last, levels, rotations, work, used, buffer):
+    """Write the rows of W for ``coordinates[first:last]`` into the columns of the empty tile."""
+    for c in range(first, last):
+        work[coordinates[c] * TILE + c - first] = 1.0
+        used[coordinates[c]] = 1
+    _rotate(work, used, levels, rotations, buffer, False)
+
+
+@inline_jit
+def _multiply_row(indptr, indices, data, i, work, used):
+    """Row i of the product of the sparse matrix and the tile, into the spare row of `work`.
+
+    Returns whether there was anything to add up.
+    """
+    place = (work.size // TILE - 1) * TILE
     work[place : place + TILE] = 0.0
+    flags = 0
     for q in range(indptr[i], indptr[i + 1]):
-        add_multiple(work, np.uint64(indices[q]) * np.uint64(TILE), data[q], np.uint64(place), TILE)
+        if used[indices[q]]:
+            flags = 1
+            row = np.uint64(indices[q]) * np.uint64(TILE)
+            add_multiple(work, row, data[q], np.uint64(place), TILE)
+    return flags
+
+
+@inline_jit
+def _empty(work, used):
+    """Make the tile zero again."""
+    for i in range(used.size):
+        if used[i]:
+            used[i] = 0
+            work[i * TILE : (i + 1) * TILE] = 0.0
 
 
 @jit
@@ -46,21 +78,23 @@ def wavelet_energies(
     """Write the diagonal entries of ``coordinates[first:last]`` to `out`.
 
     ``levels[c]`` is the number of levels that coordinate takes part in; the coordinates are given
-    in ascending order of it, and later levels are skipped. `work` is scratch, a tile with one row
-    more than the matrix.
+    in ascending order of it, and later levels are skipped. `work` is scratch full of zeros, a tile
+    with one row more than the matrix.
     """
     n = indptr.size - 1
+    used = np.zeros(n, np.uint8)
     total = np.empty(TILE)
     for left in range(first, last, TILE):
         right = min(left + TILE, last)
-        _wavelets(coordinates, left, right, levels[right - 1], rotations, work, buffer)
+        _wavelets(coordinates, left, right, levels[right - 1], rotations, work, used, buffer)
         total[:] = 0.0
         for i in range(n):
-            _multiply_row(indptr, indices, data, i, work, n * TILE)
-            for c in range(TILE):
-                total[c] += work[n * TILE + c] * work[i * TILE + c]
+            if used[i] and _multiply_row(indptr, indices, data, i, work, used):
+                for c in range(TILE):
+                    total[c] += work[n * TILE + c] * work[i * TILE + c]
         for c in range(left, right):
             out[coordinates[c]] = total[c - left]
+        _empty(work, used)
 
 
 @jit
@@ -71,18 +105,21 @@ def core_entries(
     """Entries of the core in the columns ``core[first:last]``, where wanted.
 
     `pattern_starts` and `pattern` tell where, column by column, numbered within the core; `out`
-    has room for the value of each. All entries are wanted if `pattern_starts` is empty.
+    has room for the value of each. All entries are wanted if `pattern_starts` is empty. `work` and
+    `product` are scratch full of zeros.
     """
     n = indptr.size - 1
     size = core.size
-    offsets, groups, block_offsets, blocks = rotations
+    levels = rotations[0].size - 1
+    used, reached = np.zeros(n, np.uint8), np.zeros(n, np.uint8)
     for left in range(first, last, TILE):
         right = min(left + TILE, last)
-        _wavelets(core, left, right, offsets.size - 1, rotations, work, buffer)
+        _wavelets(core, left, right, levels, rotations, work, used, buffer)
         for i in range(n):
-            _multiply_row(indptr, indices, data, i, work, n * TILE)
-            copy_row(work, np.uint64(n * TILE), product, np.uint64(i * TILE), TILE)
-        apply_levels(product, buffer, offsets, groups, block_offsets, blocks, True, TILE)
+            if _multiply_row(indptr, indices, data, i, work, used):
+                reached[i] = 1
+                copy_row(work, np.uint64(n * TILE), product, np.uint64(i * TILE), TILE)
+        _rotate(product, reached, levels, rotations, buffer, True)
         for c in range(left, right):
             if pattern_starts.size == 0:
                 for a in range(size):
@@ -90,3 +127,5 @@ def core_entries(
             else:
                 for q in range(pattern_starts[c], pattern_starts[c + 1]):
                     out[q] = product[core[pattern[q]] * TILE + c - left]
+        _empty(work, used)
+        _empty(product, reached)

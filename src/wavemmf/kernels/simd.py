@@ -15,9 +15,20 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-__all__ = ["add_multiple", "copy_row", "four_products", "multiply_rows", "transpose_square"]
+__all__ = [
+    "LANES",
+    "add_and_multiply",
+    "add_multiple",
+    "cayley_block",
+    "copy_row",
+    "four_products",
+    "multiply_rows",
+    "transpose_square",
+]
 
 _VECTOR_BYTES = 64
+#: Arrays for `add_and_multiply` have a multiple of this many entries.
+LANES = 32
 # What `_jit.py` allows the compiler for plain loops.
 _FLAGS = ("contract", "nsz")
 _INDEX = ir.IntType(64)
@@ -95,6 +106,171 @@ def add_multiple(typingctx, rows, at, factor, place, columns):
         return context.get_dummy_value()
 
     return signature, generate
+
+
+@intrinsic
+def add_and_multiply(typingctx, out, weight, vector, following):
+    """``out += weight * vector``; returns the scalar product of `out` with the following vector.
+
+    The arrays are of double precision and filled up with zeros to a multiple of `LANES`. They are
+    read once, and the sums of several vectors run side by side.
+    """
+    signature = types.float64(out, types.float64, vector, following)
+
+    def generate(context, builder, signature, arguments):
+        kinds = signature.args
+        x = _Rows(context, builder, kinds[0], arguments[0], LANES)
+        v = _Rows(context, builder, kinds[2], arguments[2], LANES)
+        f = _Rows(context, builder, kinds[3], arguments[3], LANES)
+        size = context.make_array(kinds[0])(context, builder, arguments[0]).nitems
+        factor = x.broadcast(arguments[1])
+        before = builder.block
+        loop = builder.append_basic_block("entries")
+        after = builder.append_basic_block("done")
+        builder.branch(loop)
+
+        builder.position_at_end(loop)
+        at = _counter(builder, before, ir.Constant(_INDEX, 0))
+        sums = [_counter(builder, before, x.zero) for _ in range(x.count)]
+        pairs = zip(v.load(at), x.load(at), strict=True)
+        moved = [x.multiply_add(value, factor, total) for value, total in pairs]
+        x.store(moved, at)
+        totals = []
+        for value, other, total in zip(moved, f.load(at), sums, strict=True):
+            totals.append(x.multiply_add(value, other, total))
+            total.add_incoming(totals[-1], loop)
+        next_place = builder.add(at, ir.Constant(_INDEX, LANES))
+        at.add_incoming(next_place, loop)
+        builder.cbranch(builder.icmp_signed("<", next_place, size), loop, after)
+
+        builder.position_at_end(after)
+        while len(totals) > 1:
+            half = len(totals) // 2
+            pairs = zip(totals[:half], totals[half:], strict=True)
+            totals = [builder.fadd(a, b, flags=_FLAGS) for a, b in pairs]
+        return _add_lanes(builder, totals, x.lanes)[0]
+
+    return signature, generate
+
+
+@intrinsic(prefer_literal=True)
+def cayley_block(typingctx, skew, at, half, blocks, place, change, out, entry, columns):
+    """Move one square block along its Cayley curve, as `wavemmf.kernels.stiefel` explains.
+
+    X has `columns` rows and starts at ``skew[at]``, the block O at ``blocks[place]``. What O is
+    multiplied by, less the identity, goes to ``change[entry]``, and what becomes of it to
+    ``out[entry]``. Everything in between stays in registers: through memory each step of the
+    elimination would wait for the one before.
+    """
+    signature = types.void(
+        skew, types.uint64, skew.dtype, blocks, types.uint64, change, out, types.uint64, columns
+    )
+    width = columns.literal_value
+
+    def generate(context, builder, signature, arguments):
+        kinds = signature.args
+        skew, at, half, blocks, place, change, out, entry, _ = arguments
+        x = _Square(context, builder, kinds[0].dtype, width)
+        turned = x.solve(x.load(kinds[0], skew, at), half)
+        x.store(turned, kinds[5], change, entry)
+        block = x.load(kinds[3], blocks, place)
+        moved = x.product(turned, block, block)
+        # Newton's step is O (3 - O^T O) / 2.
+        gram = x.product(x.scaled(moved, -0.5), moved, x.identity(1.5), transposed=True)
+        x.store(x.product(moved, gram), kinds[6], out, entry)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+class _Square:
+    """Arithmetic with small square matrices held as one vector per row."""
+
+    def __init__(self, context, builder, dtype, width):
+        self.context = context
+        self.builder = builder
+        self.width = width
+        self.scalar = context.get_data_type(dtype)
+        self.bytes = dtype.bitwidth // 8
+        self.vector = ir.VectorType(self.scalar, width)
+
+    def load(self, kind, array, position):
+        places = self._addresses(kind, array, position)
+        return [self.builder.load(address, align=self.bytes) for address in places]
+
+    def store(self, rows, kind, array, position):
+        for row, address in zip(rows, self._addresses(kind, array, position), strict=True):
+            self.builder.store(row, address, align=self.bytes)
+
+    def identity(self, factor):
+        """The identity times a number."""
+        lanes = range(self.width)
+        return [ir.Constant(self.vector, [factor if a == b else 0.0 for b in lanes]) for a in lanes]
+
+    def scaled(self, rows, factor):
+        weight = ir.Constant(self.vector, [factor] * self.width)
+        return [self._times(weight, row) for row in rows]
+
+    def product(self, weights, rows, start=None, transposed=False):
+        """``weights @ rows + start``, or with the weights transposed."""
+        result = []
+        for a in range(self.width):
+            total = None if start is None else start[a]
+            for b in range(self.width):
+                row, lane = (b, a) if transposed else (a, b)
+                term = self._times(self._lane(weights[row], lane), rows[b])
+                total = term if total is None else self._plus(total, term)
+            result.append(total)
+        return result
+
+    def solve(self, x, half):
+        """``(I - half X)^{-1} 2 half X`` by elimination without exchanges."""
+        builder, width = self.builder, self.width
+        step = self._everywhere(builder.fadd(half, half))
+        minus = self._everywhere(builder.fneg(half))
+        left = [
+            self._plus(row, self._times(minus, own))
+            for row, own in zip(self.identity(1.0), x, strict=True)
+        ]
+        right = [self._times(step, row) for row in x]
+        inverses = []
+        for p in range(width):
+            pivot = builder.extract_element(left[p], ir.Constant(_LANE, p))
+            inverse = builder.fdiv(ir.Constant(self.scalar, -1.0), pivot)
+            inverses.append(self._everywhere(inverse))
+            for a in range(p + 1, width):
+                factor = self._times(self._lane(left[a], p), inverses[p])
+                left[a] = self._plus(left[a], self._times(factor, left[p]))
+                right[a] = self._plus(right[a], self._times(factor, right[p]))
+        for p in range(width - 1, -1, -1):
+            # Minus the row of the result, until the end: it is what the others need.
+            right[p] = self._times(inverses[p], right[p])
+            for a in range(p):
+                right[a] = self._plus(right[a], self._times(self._lane(left[a], p), right[p]))
+        return [builder.fneg(row) for row in right]
+
+    def _lane(self, vector, lane):
+        """One entry of a vector in all places."""
+        mask = ir.Constant(ir.VectorType(_LANE, self.width), [lane] * self.width)
+        return self.builder.shuffle_vector(vector, vector, mask)
+
+    def _everywhere(self, value):
+        undefined = ir.Constant(self.vector, ir.Undefined)
+        first = self.builder.insert_element(undefined, value, ir.Constant(_LANE, 0))
+        return self._lane(first, 0)
+
+    def _times(self, a, b):
+        return self.builder.fmul(a, b, flags=_FLAGS)
+
+    def _plus(self, a, b):
+        return self.builder.fadd(a, b, flags=_FLAGS)
+
+    def _addresses(self, kind, array, position):
+        builder = self.builder
+        data = self.context.make_array(kind)(self.context, builder, array).data
+        for row in range(self.width):
+            at = builder.add(position, ir.Constant(_INDEX, row * self.width))
+            yield builder.bitcast(builder.gep(data, [at]), self.vector.as_pointer())
 
 
 @intrinsic(prefer_literal=True)

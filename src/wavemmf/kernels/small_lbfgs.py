@@ -5,7 +5,8 @@ Python's words. For a matrix of a hundred rows those words take longer than the 
 
 Skew matrices are kept as the entries below their diagonals, back to back: `lower` says where
 these stand among the packed blocks, `upper` where their mirror images do. The scalar product of
-two skew matrices is twice that of such vectors.
+two skew matrices is twice that of such vectors. Zeros fill the vectors up to a multiple of
+`simd.LANES`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from ._jit import jit
 from .gradient import loss_and_gradient
+from .simd import add_and_multiply
 from .stiefel import cayley_move
 from .vectors import dot
 
@@ -39,13 +41,13 @@ def lbfgs_steps(
     so far; new ones are added. The second result is DESCENDED or STUCK.
     """
     full = np.empty_like(blocks)
-    direction = np.empty_like(gradient)
-    trial = (np.empty_like(blocks), np.empty_like(gradient))
-    best = (np.empty_like(blocks), np.empty_like(gradient))
+    skew, change = np.zeros_like(blocks), np.empty_like(blocks)
+    trial = (np.empty_like(blocks), np.zeros_like(gradient))
+    best = (np.empty_like(blocks), np.zeros_like(gradient))
     while done < stop:
         outcome, value = _step(
             problem, sizes, lower, upper, blocks, gradient, values[done - 1], moves, changes,
-            products, counts, full, direction, trial, best,
+            products, counts, (full, skew, change), trial, best,
         )  # fmt: skip
         values[done] = value
         done += 1
@@ -73,10 +75,12 @@ def _norm(x):
 @jit
 def _step(
     problem, sizes, lower, upper, blocks, gradient, value, moves, changes, products, counts,
-    full, direction, trial, best,
+    scratch, trial, best,
 ):  # fmt: skip
     """Search along the quasi-Newton direction, or along the gradient if that fails."""
     steepness = _norm(gradient)
+    place = counts[1]
+    direction = moves[place]  # times the step found, this is the next move to keep
     _descent(gradient, moves, changes, products, counts, direction)
     slope = 2.0 * dot(direction, gradient)
     if slope >= -_NEGLIGIBLE * steepness * _norm(direction):
@@ -87,7 +91,7 @@ def _step(
     if counts[0] == 0:
         first = 0.1 / np.abs(direction).max()
     length, reached = _search(
-        problem, sizes, lower, upper, blocks, value, slope, direction, first, counts, full,
+        problem, sizes, lower, upper, blocks, value, slope, direction, first, counts, scratch,
         trial, best,
     )  # fmt: skip
     if length == 0.0:
@@ -95,9 +99,8 @@ def _step(
             return STUCK, value
         counts[0] = 0
         return DESCENDED, value
-    place = counts[1]
-    for i in range(direction.size):
-        moves[place, i] = length * direction[i]
+    direction *= length
+    for i in range(gradient.size):
         changes[place, i] = best[1][i] - gradient[i]
     blocks[:] = best[0]
     gradient[:] = best[1]
@@ -130,7 +133,7 @@ def _descent(gradient, moves, changes, products, counts, out):
         place = (newest - back) % memory
         following = moves[(place - 1) % memory] if back + 1 < kept else changes[place]
         weights[place] = product / products[place]
-        product = _add_and_multiply(out, -weights[place], changes[place], following)
+        product = add_and_multiply(out, -weights[place], changes[place], following)
     scale = products[newest] / dot(changes[newest], changes[newest])
     for i in range(out.size):
         out[i] *= scale
@@ -138,28 +141,19 @@ def _descent(gradient, moves, changes, products, counts, out):
     for back in range(kept - 1, -1, -1):
         place = (newest - back) % memory
         weight = weights[place] - product / products[place]
-        following = changes[(place + 1) % memory]
-        product = _add_and_multiply(out, weight, moves[place], following)
-
-
-@jit
-def _add_and_multiply(out, weight, vector, following):
-    """Add a multiple of a vector; return the product of the result with the following one."""
-    for i in range(out.size):
-        out[i] += weight * vector[i]
-    return dot(out, following)
+        product = add_and_multiply(out, weight, moves[place], changes[(place + 1) % memory])
 
 
 @jit
 def _search(
-    problem, sizes, lower, upper, blocks, value, slope, direction, step, counts, full, trial, best
-):
+    problem, sizes, lower, upper, blocks, value, slope, direction, step, counts, scratch,
+    trial, best,
+):  # fmt: skip
     """Find a step with enough decrease that is not too short, as `armijo_wolfe` does.
 
     Returns the step and its value, and leaves its point in `best`; step 0 if there is none.
     """
-    skew = np.zeros_like(blocks)
-    change = np.empty_like(blocks)
+    full, skew, change = scratch
     for i in range(lower.size):
         skew[lower[i]] = direction[i]
         skew[upper[i]] = -direction[i]

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["num_threads", "run_all", "scratch"]
+__all__ = ["aligned_zeros", "num_threads", "run_all", "scratch"]
 
 # Scratch arrays up to this many bytes are kept for the next call of the same thread.
 _KEEP = 8 * 2**20
@@ -120,3 +120,17 @@ def _aligned(size: int) -> npt.NDArray[np.uint8]:
     memory = np.empty(size + _CACHE_LINE, np.uint8)
     first = -memory.ctypes.data % _CACHE_LINE
     return memory[first : first + size]
+
+
+def aligned_zeros(shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    """Return an array of zeros that starts at a cache line.
+
+    Examples
+    --------
+    >>> aligned_zeros((2, 3)).shape
+    (2, 3)
+    """
+    size = int(np.prod(shape, dtype=np.int64))
+    array = _aligned(size * np.dtype(np.float64).itemsize).view(np.float64).reshape(shape)
+    array[:] = 0.0
+    return array

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.simd import LANES
 from ..kernels.small_lbfgs import STUCK, lbfgs_steps
+from ..kernels.threads import aligned_zeros
 from ..validation import check_integer
 from .objective import Objective
 from .optimizer import Floats, Optimizer, Point, Progress, Rules
@@ -38,8 +40,9 @@ class SmallLBFGS(Optimizer):
         self._lower = np.flatnonzero(np.arange(mirrored.size) > mirrored)
         self._upper = mirrored[self._lower]
         # One place more than is kept: a pair is written before it is known to be worth keeping.
-        self._moves = np.zeros((self.memory + 1, self._lower.size))
-        self._changes = np.zeros_like(self._moves)
+        width = (self._lower.size // LANES + 1) * LANES  # more than enough
+        self._moves = aligned_zeros((self.memory + 1, width))
+        self._changes = aligned_zeros((self.memory + 1, width))
         self._products = np.zeros(self.memory + 1)
         self._counts = np.zeros(3, np.int64)
         work = max(1, rotations.n * rotations.blocks.size)
@@ -55,7 +58,8 @@ class SmallLBFGS(Optimizer):
         most = min(most, self._steps_per_call)
         record = np.empty(taken + most)
         record[:taken] = values
-        blocks, gradient = self.point.blocks.copy(), self.point.gradient[self._lower]
+        blocks, gradient = self.point.blocks.copy(), np.zeros(self._moves.shape[1])
+        gradient[: self._lower.size] = self.point.gradient[self._lower]
         self._counts[2] = 0
         done, outcome = lbfgs_steps(
             self.objective.problem, self.objective.rotations.sizes, self._lower, self._upper,
@@ -73,8 +77,8 @@ class SmallLBFGS(Optimizer):
     def _skew(self, entries: Floats) -> Floats:
         """Return skew matrices from their entries below the diagonal, along the last axis."""
         full = np.zeros((*entries.shape[:-1], self.point.blocks.size))
-        full[..., self._lower] = entries
-        full[..., self._upper] = -entries
+        full[..., self._lower] = entries[..., : self._lower.size]
+        full[..., self._upper] = -entries[..., : self._lower.size]
         return full
 
     def _order(self) -> Any:
@@ -96,7 +100,8 @@ class SmallLBFGS(Optimizer):
         """Continue from what `state` returned."""
         super().restore(state)
         kept = len(state["products"])
-        self._moves[:kept] = np.asarray(state["moves"])[:, self._lower]
-        self._changes[:kept] = np.asarray(state["changes"])[:, self._lower]
+        size = self._lower.size
+        self._moves[:kept, :size] = np.asarray(state["moves"])[:, self._lower]
+        self._changes[:kept, :size] = np.asarray(state["changes"])[:, self._lower]
         self._products[:kept] = state["products"]
         self._counts[:2] = kept, kept % (self.memory + 1)

@@ -26,6 +26,10 @@ _DENSE_CORE = 2048
 # If anything was discarded, H and the error are computed exactly if that takes up to this many
 # multiplications: about ten seconds.
 _EXACT_WORK = 2e10
+# If the bound is this many times what the selector lost, it says little; then more is spent:
+# about four minutes of one processor. Not counted in threads, for the result would depend on them.
+_POOR_BOUND = 1.5
+_WORK_FOR_POOR_BOUND = 2.5e11
 # Otherwise it is estimated from this many random vectors.
 _SAMPLES = 16
 
@@ -100,6 +104,8 @@ def _h_and_error(matrix: Any, outcome: Outcome, task: Task) -> tuple[Any, Any, f
     """H with the error, and whether that is exact or a bound."""
     if outcome.discarded == 0.0:
         return outcome.diagonal, outcome.core, outcome.residual, True
-    if projection_work(matrix, outcome.rotations) <= _EXACT_WORK:
+    bound = outcome.residual + outcome.discarded
+    worth = _EXACT_WORK if bound <= _POOR_BOUND * outcome.residual else _WORK_FOR_POOR_BOUND
+    if projection_work(matrix, outcome.rotations) <= worth:
         return *project(matrix, outcome.rotations, outcome.core, task.report), True
-    return outcome.diagonal, outcome.core, outcome.residual + outcome.discarded, False
+    return outcome.diagonal, outcome.core, bound, False
