@@ -64,7 +64,9 @@ def train_graphs(
     batches = _shuffled(data, fold.train, s.batch_size, seed)
     test = _fixed(data, fold.test)
     held = None if fold.validation is None else _fixed(data, fold.validation)
-    optimizer = torch.optim.Adam(net.parameters(), s.learning_rate, weight_decay=s.weight_decay)
+    optimizer = torch.optim.Adam(
+        net.parameters(), s.learning_rate, weight_decay=s.weight_decay, fused=True
+    )
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, _rates(s))
     choice, predictions = _Choice(), []
     for epoch in range(s.epochs):
