@@ -270,7 +270,7 @@ def test_wavelets_learn_what_nodes_alone_cannot_know(rings):
     alone = classify_graphs(rings, "filterless", num_folds=3, seeds=1, epochs=40)
     mean, error = paired_graph_difference(learnt, alone)
     assert mean == pytest.approx(learnt.accuracy_mean - alone.accuracy_mean)
-    assert mean > error > 0
+    assert mean > error >= 0
     assert learnt.accuracy_mean > 0.8
 
 

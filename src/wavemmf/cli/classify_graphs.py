@@ -48,6 +48,9 @@ def graphs(
     attributes: Annotated[
         bool, typer.Option("--attributes", help="Take node attributes as features too.")
     ] = False,
+    edge_labels: Annotated[
+        bool, typer.Option("--edge-labels", help="Take numbers of edges of each label too.")
+    ] = False,
     jobs: Annotated[int, typer.Option(help="Folds trained at a time, one thread each.")] = 1,
     results: Annotated[
         Path | None,
@@ -73,7 +76,7 @@ def graphs(
     check_choice("protocol", protocol, PROTOCOLS)
     for option, value in (("--seeds", seeds), ("--jobs", jobs), ("--epochs", epochs or 1)):
         check_integer(option, value, 1)
-    problem = load_graph_problem(dataset, attributes, cache=True)
+    problem = load_graph_problem(dataset, attributes, edge_labels, cache=True)
     done = []
     for name in models:
         with progress(f"{dataset}, {protocol}") as report:
@@ -87,7 +90,7 @@ def graphs(
         told = [result.to_json() for result in done]
         print_json(told[0] if len(told) == 1 else _together(done, told))
     elif len(done) == 1:
-        print_facts(_facts(done[0]))
+        print_facts(_facts(done[0], problem))
     else:
         _print_comparison(done)
 
@@ -113,9 +116,9 @@ def _together(done: Sequence[Any], told: list[dict[str, Any]]) -> dict[str, Any]
     return {**{name: told[0][name] for name in shared}, "models": told}
 
 
-def _facts(result: Any) -> dict[str, str]:
+def _facts(result: Any, problem: Any) -> dict[str, str]:
     told = result.to_json()
-    return {
+    facts = {
         "data set": result.dataset,
         "protocol": f"{result.protocol}: {told['protocol_in_words']}",
         "folds": f"{result.accuracies.shape[1]} {result.folds}",
@@ -125,6 +128,13 @@ def _facts(result: Any) -> dict[str, str]:
         "without duplicates": _without(told),
         "training": f"{told['seconds']:.0f} s",
     }
+    if result.facts.get("basis"):
+        basis = problem.basis_statistics(**result.facts["basis"])
+        facts["basis"] = (
+            f"{100 * basis['nonzeros']:.2f} % non-zeros, "
+            f"relative error {basis['relative_error']:.4f} (means over graphs)"
+        )
+    return facts
 
 
 def _without(told: dict[str, Any]) -> str:

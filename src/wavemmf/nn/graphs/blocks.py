@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,15 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
+from ..._progress import Report, silent
 from ...errors import InvalidInputError
 from ...factorization import Factorization
+from ...graphs import Graph
+from ...many import factorize_many
 from ..basis import core_eigenvectors
 from ..sparse import csr_tensor, sparse_product
 
-__all__ = ["BASIS_KEYS", "BlockBasis", "basis_arrays", "hop_matrix"]
+__all__ = ["BASIS_KEYS", "BlockBasis", "basis_arrays", "compute_bases", "hop_matrix"]
 
 #: Attributes of a graph that hold its basis. PyTorch Geometric concatenates all of them, and
 #: shifts those named "index" by the nodes of the graphs before: that makes a block diagonal.
@@ -60,15 +64,43 @@ def basis_arrays(f: Factorization, threshold: float = 1e-4) -> Arrays:
     there = _with_turned_core(f, vectors, threshold)
     back = sp.csr_array(there.T)
     return {
-        "wavelet_index": there.indices.astype(np.int64),
+        "wavelet_index": there.indices.astype(np.int32),
         "wavelet_length": np.diff(there.indptr).astype(np.int64),
         "wavelet_value": there.data.astype(np.float32),
-        "wavelet_back_index": back.indices.astype(np.int64),
+        "wavelet_back_index": back.indices.astype(np.int32),
         "wavelet_back_length": np.diff(back.indptr).astype(np.int64),
         "wavelet_back_value": back.data.astype(np.float32),
         "wavelet_frequency": frequencies.astype(np.float32),
         "wavelet_level": _relative_levels(f).astype(np.float32),
     }
+
+
+def compute_bases(
+    graphs: Sequence[Graph],
+    cache: Any = None,
+    report: Report = silent,
+    threshold: float = 1e-4,
+    **settings: Any,
+) -> list[Arrays]:
+    """Return the bases of many graphs, as `basis_arrays` does.
+
+    Parameters
+    ----------
+    graphs : sequence of Graph
+        Factorized through their normalized Laplacians.
+    cache, report, **settings
+        As for `wavemmf.factorize_many`.
+    threshold : float
+        Entries of this magnitude or less are left out.
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> len(compute_bases([wm.graphs.cycle(6), wm.graphs.path(3)], k=2))
+    2
+    """
+    made = factorize_many(graphs, cache=cache, report=report, **settings)
+    return [basis_arrays(f, threshold) for f in made]
 
 
 def _with_turned_core(
@@ -124,7 +156,7 @@ class BlockBasis:
         self._there, self._back = (
             csr_tensor(
                 _pointers(batch[f"{prefix}_length"]),
-                batch[f"{prefix}_index"].int(),
+                batch[f"{prefix}_index"].int(),  # as they are, unless they were changed
                 batch[f"{prefix}_value"],
                 (n, n),
             )

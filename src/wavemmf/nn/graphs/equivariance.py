@@ -11,8 +11,7 @@ import torch
 
 from ..._optional import require
 from ...graphs import Graph
-from ...many import factorize_many
-from .blocks import basis_arrays
+from .blocks import compute_bases
 from .problem import GraphProblem, graph_data
 
 __all__ = ["equivariance", "relabelled"]
@@ -82,7 +81,7 @@ def equivariance(
     rng = np.random.default_rng(seed)
     orders = [rng.permutation(problem.graphs[i].n) for i in chosen]
     turned = [relabelled(problem.graphs[i], o) for i, o in zip(chosen, orders, strict=True)]
-    arrays = [basis_arrays(f) for f in factorize_many(turned, **basis)]
+    arrays = compute_bases(turned, **basis)
     data = problem.data(basis)
     after = _scores(
         net,

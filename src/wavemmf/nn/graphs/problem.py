@@ -13,12 +13,13 @@ import torch
 
 from ..._optional import require
 from ..._progress import Report, silent
-from ...errors import InvalidInputError
+from ...errors import FileFormatError, InvalidInputError
 from ...graphs import Graph, tu_dataset
+from ...graphs.datafolder import data_file, data_folder
 from ...many import factorize_many
 from ...optimize.checkpoint import fingerprint
 from ...validation import check_choice
-from .blocks import basis_arrays
+from .blocks import compute_bases
 
 __all__ = ["GRAPH_DATASETS", "GraphProblem", "graph_data", "load_graph_problem"]
 
@@ -45,6 +46,9 @@ class GraphProblem:
         Whether node attributes, scaled to unit variance over the data set, are features too.
     cache : bool or folder, optional
         Where factorizations are kept; see `wavemmf.factorize_many`.
+    edge_counts : sequence of arrays, optional
+        For every graph a table with one row per node: how many edges of each label it has. They
+        are features too.
 
     Examples
     --------
@@ -58,6 +62,7 @@ class GraphProblem:
     classes: npt.ArrayLike
     attributes: bool = False
     cache: Any = None
+    edge_counts: Sequence[npt.NDArray[np.float32]] | None = None
     _bases: dict[str, list[dict[str, Any]]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -116,6 +121,8 @@ class GraphProblem:
         parts = [np.eye(count, dtype=np.float32)[labels] for labels in self.node_labels]
         if self.attributes:
             parts = [np.hstack(both) for both in zip(parts, self._attributes(), strict=True)]
+        if self.edge_counts is not None:
+            parts = [np.hstack(both) for both in zip(parts, self.edge_counts, strict=True)]
         return parts
 
     def _attributes(self) -> list[npt.NDArray[np.float32]]:
@@ -134,12 +141,28 @@ class GraphProblem:
         return fingerprint(*parts)
 
     def bases(self, report: Report = silent, **settings: Any) -> list[dict[str, Any]]:
-        """Return the basis of every graph as arrays; settings of `wavemmf.factorize_many`."""
+        """Return the basis of every graph as arrays, by the settings of `compute_bases`."""
         key = repr(sorted(settings.items()))
         if key not in self._bases:
-            made = factorize_many(self.graphs, cache=self.cache, report=report, **settings)
-            self._bases[key] = [basis_arrays(f) for f in made]
+            self._bases[key] = compute_bases(self.graphs, self.cache, report, **settings)
         return self._bases[key]
+
+    def basis_statistics(self, **settings: Any) -> dict[str, float]:
+        """Return means over all graphs: share of non-zeros of the basis, error of factorizations.
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> problem = GraphProblem("one", [wm.graphs.path(4)], [0])
+        >>> problem.basis_statistics(core=4, k=2)
+        {'nonzeros': 0.25, 'relative_error': 0.0}
+        """
+        plan = {name: value for name, value in settings.items() if name != "threshold"}
+        made = factorize_many(self.graphs, cache=self.cache, **plan)
+        return {
+            "nonzeros": float(np.mean([f.basis_nonzeros / f.n**2 for f in made])),
+            "relative_error": float(np.mean([f.relative_error() for f in made])),
+        }
 
     def data(self, basis: dict[str, Any] | None = None) -> list[Any]:
         """Return every graph as a ``Data`` of PyTorch Geometric.
@@ -172,7 +195,9 @@ def graph_data(
     return data(x=features, edge_index=torch.from_numpy(edges), y=target, **tensors)
 
 
-def load_graph_problem(name: str, attributes: bool = False, cache: Any = None) -> GraphProblem:
+def load_graph_problem(
+    name: str, attributes: bool = False, edge_labels: bool = False, cache: Any = None
+) -> GraphProblem:
     """Return a data set of the TU collection by name.
 
     Parameters
@@ -181,6 +206,8 @@ def load_graph_problem(name: str, attributes: bool = False, cache: Any = None) -
         One of `GRAPH_DATASETS`, read from the data folder (see `wavemmf.graphs.tu_dataset`).
     attributes : bool
         Whether node attributes are features too (PROTEINS, ENZYMES).
+    edge_labels : bool
+        Whether the numbers of edges of each label at a node are features too (MUTAG, PTC_MR).
     cache : bool or folder, optional
         Where factorizations are kept; see `wavemmf.factorize_many`.
 
@@ -190,4 +217,29 @@ def load_graph_problem(name: str, attributes: bool = False, cache: Any = None) -
     """
     check_choice("dataset", name, GRAPH_DATASETS)
     read = tu_dataset(name)
-    return GraphProblem(name, read.graphs, read.labels, attributes, cache)
+    counts = edge_label_counts(name, [graph.n for graph in read.graphs]) if edge_labels else None
+    return GraphProblem(name, read.graphs, read.labels, attributes, cache, counts)
+
+
+def edge_label_counts(name: str, sizes: Sequence[int]) -> list[npt.NDArray[np.float32]]:
+    """Return how many edges of each label every node has, graph by graph.
+
+    Parameters
+    ----------
+    name : str
+        A data set of the TU collection with a file of edge labels.
+    sizes : sequence of int
+        Numbers of nodes of its graphs.
+    """
+    stem = f"TUDataset/{name}/raw/{name}"
+    if not (data_folder() / f"{stem}_edge_labels.txt").is_file():
+        raise InvalidInputError(f"{name} has no edge labels")
+    pairs = np.loadtxt(data_file(f"{stem}_A.txt"), delimiter=",", dtype=np.int64, ndmin=2)
+    labels = np.loadtxt(data_file(f"{stem}_edge_labels.txt"), dtype=np.int64, ndmin=1)
+    if len(pairs) != len(labels):
+        raise FileFormatError(f"{name} has {len(pairs)} edges but {len(labels)} edge labels")
+    numbered = np.unique(labels, return_inverse=True)[1]
+    counts = np.zeros((sum(sizes), int(numbered.max()) + 1), np.float32)
+    # Both directions of an edge are listed, so every node meets its edges as the first of a pair.
+    np.add.at(counts, (pairs[:, 0] - 1, numbered), 1.0)
+    return np.split(counts, np.cumsum(sizes)[:-1])
