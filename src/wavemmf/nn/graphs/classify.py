@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
 
@@ -133,12 +133,16 @@ class _Study:
             if kept is not None:
                 found[task[:2]] = kept
         missing = [task for task in tasks if task[:2] not in found]
-        report(len(found), len(tasks), self.model.name)
-        for task, trial in self._trials(missing, jobs, report) if missing else ():
+
+        def note(text: str) -> None:
+            report(len(found), len(tasks), f"{self.model.name}, {text}" if text else "")
+
+        note("")
+        for task, trial in self._trials(missing, jobs, note) if missing else ():
             found[task[:2]] = outcome = self._judge(task[2], trial)
             if self.store is not None:
                 self.store.save((*self.name, *task[:2]), self._key(task), outcome.to_json())
-            report(len(found), len(tasks), f"{self.model.name}, seed {task[0]}, fold {task[1]}")
+            note(f"seed {task[0]}, fold {task[1]}")
         return found
 
     def _load(self, task: _Task) -> FoldOutcome | None:
@@ -155,15 +159,16 @@ class _Study:
         )
 
     def _trials(
-        self, tasks: list[_Task], jobs: int, report: Report
+        self, tasks: list[_Task], jobs: int, note: Callable[[str], None]
     ) -> Iterator[tuple[_Task, Trial]]:
         if self.model.basis is not None:
             # Here, not in every process: all of them get the result.
-            self.problem.bases(**self.model.basis)
+            self.problem.bases(_counting(note, "factorized graphs"), **self.model.basis)
         if jobs == 1:
             prepared = self.model.prepare(self.problem)
             for task in tasks:
-                yield task, self.model.run(self.problem, prepared, task[2], _number(task))
+                epochs = _counting(note, f"seed {task[0]}, fold {task[1]}, epochs")
+                yield task, self.model.run(self.problem, prepared, task[2], _number(task), epochs)
             return
         with ProcessPoolExecutor(
             min(jobs, len(tasks)),
@@ -191,6 +196,15 @@ class _Study:
             validation=trial.validation,
             seconds=trial.seconds,
         )
+
+
+def _counting(note: Callable[[str], None], what: str) -> Report:
+    """Return a report of a part of the work: it changes the note, not how much is done."""
+
+    def report(done: int, total: int, text: str = "") -> None:
+        note(f"{what}: {done} of {total}")
+
+    return report
 
 
 def _correct(prediction: Integers, wanted: Integers) -> Any:

@@ -79,22 +79,25 @@ class GraphModel:
         settings = {**self.preset.net.to_json()}
         return GraphWaveletNet(problem.num_features, problem.num_classes, **settings)
 
-    def prepare(self, problem: GraphProblem, report: Report = silent) -> Any:
+    def prepare(self, problem: GraphProblem) -> Any:
         """Return what is the same for all folds: kernels, or graphs with their bases."""
-        if self.name == _KERNEL:
-            return subtree_kernels(problem)
-        if self.basis is not None:
-            problem.bases(report, **self.basis)
-        return problem.data(self.basis)
+        return subtree_kernels(problem) if self.preset is None else problem.data(self.basis)
 
-    def run(self, problem: GraphProblem, prepared: Any, fold: Fold, seed: int) -> Trial:
+    def run(
+        self,
+        problem: GraphProblem,
+        prepared: Any,
+        fold: Fold,
+        seed: int,
+        report: Report = silent,
+    ) -> Trial:
         """Train on one fold; the seed decides weights, dropout and the order of the graphs."""
         if self.preset is None:
             return train_kernel(problem, fold, prepared)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             net = self.make_net(problem)
-            return train_graphs(net, prepared, fold, self.preset.training, seed)
+            return train_graphs(net, prepared, fold, self.preset.training, seed, report)
 
 
 def make_graph_model(name: str, dataset: str = "", epochs: int | None = None) -> GraphModel:
