@@ -156,7 +156,7 @@ class BlockBasis:
         self._there, self._back = (
             csr_tensor(
                 _pointers(batch[f"{prefix}_length"]),
-                batch[f"{prefix}_index"].int(),  # as they are, unless they were changed
+                batch[f"{prefix}_index"].int(),  # what MKL is fast with
                 batch[f"{prefix}_value"],
                 (n, n),
             )

@@ -17,7 +17,7 @@ from ...optimize.checkpoint import fingerprint
 from ...validation import check_choice, check_integer
 from ..results import ResultStore
 from .duplicates import isomorphism_classes, seen_in_training
-from .folds import FOLDS, Fold, Integers, inner_holdout, make_folds
+from .folds import FOLDS, Fold, inner_holdout, make_folds
 from .models import GRAPH_MODELS, GraphModel, make_graph_model
 from .problem import GraphProblem, load_graph_problem
 from .protocol import PROTOCOLS, FoldOutcome, GraphClassification
@@ -184,9 +184,8 @@ class _Study:
     def _judge(self, fold: Fold, trial: Trial) -> FoldOutcome:
         learnt = fold.train if fold.validation is None else np.union1d(fold.train, fold.validation)
         distinct = ~seen_in_training(self.classes, learnt, fold.test)
-        right = [
-            _correct(prediction, self.problem.y[fold.test]) for prediction in trial.predictions
-        ]
+        wanted = self.problem.y[fold.test]
+        right = [np.asarray(prediction == wanted) for prediction in trial.predictions]
         return FoldOutcome(
             test_size=int(fold.test.size),
             distinct_size=int(distinct.sum()),
@@ -205,10 +204,6 @@ def _counting(note: Callable[[str], None], what: str) -> Report:
         note(f"{what}: {done} of {total}")
 
     return report
-
-
-def _correct(prediction: Integers, wanted: Integers) -> Any:
-    return np.asarray(prediction) == wanted
 
 
 def _number(task: _Task) -> int:

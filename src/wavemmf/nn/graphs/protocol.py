@@ -118,11 +118,6 @@ class GraphClassification:
         """Standard deviation over folds, the mean of that of every seed."""
         return float(self.accuracies.std(axis=1).mean())
 
-    @property
-    def standard_error(self) -> float:
-        """Standard error of the mean, folds taken as independent."""
-        return float(self.accuracies.std() / np.sqrt(max(1, self.accuracies.shape[1] - 1)))
-
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain values."""
         distinct = self.distinct_accuracies
