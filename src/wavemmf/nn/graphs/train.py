@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from ..._optional import require
 from ..._progress import Report, silent
@@ -35,10 +36,11 @@ def train_graphs(
 ) -> Trial:
     """Train `net` on the training graphs of a fold and predict its test graphs.
 
-    With validation graphs the epoch is the one with the best mean validation accuracy over itself
+    What is judged is the running mean of the weights, if the settings ask for one. With
+    validation graphs the epoch is the one with the best mean validation accuracy over itself
     and the four before (the latest among equals); the test graphs are looked at once, afterwards,
     and `net` has the weights of that epoch. Without, the test graphs are predicted after every
-    epoch, for a protocol that chooses among them.
+    epoch, for a protocol that chooses among them, and `net` has the last weights.
 
     Parameters
     ----------
@@ -68,17 +70,19 @@ def train_graphs(
         net.parameters(), s.learning_rate, weight_decay=s.weight_decay, fused=True
     )
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, _rates(s))
+    averaged = _running_mean(net, s.averaging * len(batches))
+    judged = net if averaged is None else averaged.module
     choice, predictions = _Choice(), []
     for epoch in range(s.epochs):
-        _epoch(net, batches, optimizer)
+        _epoch(net, batches, optimizer, averaged)
         schedule.step()
         if held is None:
-            predictions.append(predict(net, test))
+            predictions.append(predict(judged, test))
         else:
-            choice.see(net, epoch, _accuracy(net, held))
+            choice.see(judged, epoch, _accuracy(judged, held))
         report(epoch + 1, s.epochs, "" if held is None else f"validation {choice.score:.3f}")
+    net.load_state_dict(judged.state_dict() if held is None else choice.state)
     if held is not None:
-        net.load_state_dict(choice.state)
         predictions.append(predict(net, test))
     chosen = None if held is None else choice.epoch
     return Trial(predictions, chosen, choice.curve, time.perf_counter() - start)
@@ -91,13 +95,23 @@ def predict(net: torch.nn.Module, batches: Sequence[Any]) -> Integers:
     return np.concatenate([net(batch).argmax(dim=1).numpy() for batch in batches])
 
 
-def _epoch(net: torch.nn.Module, batches: Any, optimizer: Any) -> None:
+def _running_mean(net: torch.nn.Module, steps: float) -> Any:
+    """Return a copy of the network whose weights follow, averaged over about so many steps."""
+    if steps <= 0.0:
+        return None
+    mean = get_ema_multi_avg_fn(max(0.0, 1.0 - 1.0 / steps))
+    return AveragedModel(net, multi_avg_fn=mean, use_buffers=True)
+
+
+def _epoch(net: torch.nn.Module, batches: Any, optimizer: Any, averaged: Any) -> None:
     net.train()
     for batch in batches:
         optimizer.zero_grad()
         loss = cross_entropy(net(batch), batch.y)
         loss.backward()
         optimizer.step()
+        if averaged is not None:
+            averaged.update_parameters(net)
 
 
 def _accuracy(net: torch.nn.Module, batches: Sequence[Any]) -> float:
