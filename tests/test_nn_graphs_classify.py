@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 
 import networkx as nx
@@ -289,6 +290,33 @@ def test_the_network_is_left_with_the_weights_of_the_chosen_epoch(rings):
 
     again = net(Batch.from_data_list([data[i] for i in fold.test])).argmax(1).numpy()
     assert np.array_equal(again, trial.predictions[0])
+
+
+@pytest.mark.parametrize("averaging", [0.0, 3.0])
+def test_what_is_judged_is_the_running_mean_of_the_weights(rings, averaging):
+    model = make_graph_model("counts")
+    data, fold = model.prepare(rings), make_folds(rings.y, count=3)[0]
+    settings = GraphTraining(epochs=4, batch_size=64, averaging=averaging)
+    torch.manual_seed(0)
+    net = model.make_net(rings)
+    steps = []
+    train_graphs(
+        net, data, fold, settings, report=lambda *_: steps.append(copy.deepcopy(net.state_dict()))
+    )
+    # One batch is an epoch here, so the weights of every step are known from the reports.
+    share = 1.0 / max(1.0, averaging)
+    followed = steps[0]
+    for state in steps[1:]:
+        followed = {
+            name: (1 - share) * followed[name] + share * value
+            if value.is_floating_point()
+            else value
+            for name, value in state.items()
+        }
+    found = net.state_dict()
+    assert len(steps) == 4
+    for name in ("first.weight", "classifier.bias", "norm.running_mean"):
+        assert torch.allclose(found[name], followed[name], atol=1e-6)
 
 
 def test_without_validation_graphs_every_epoch_is_predicted(rings):

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from ..._progress import Report, silent
+from ...errors import InvalidInputError
 from ...validation import check_choice, check_integer
 from .folds import Fold
 from .kernel import DEPTHS, PENALTIES, subtree_kernels, train_kernel
@@ -71,13 +72,14 @@ class GraphModel:
 
     def make_net(self, problem: GraphProblem) -> torch.nn.Module:
         """Return the network, its weights drawn from torch's random numbers."""
-        if self.name in _BASELINES:
-            from .baselines import make_baseline
+        channels = problem.num_features, problem.num_classes
+        if self.preset is None:
+            raise InvalidInputError("a kernel has no network")
+        if self.name not in _BASELINES:
+            return GraphWaveletNet(*channels, **self.preset.net.to_json())
+        from .baselines import make_baseline
 
-            return make_baseline(self.name, problem.num_features, _HIDDEN, problem.num_classes)
-        assert self.preset is not None
-        settings = {**self.preset.net.to_json()}
-        return GraphWaveletNet(problem.num_features, problem.num_classes, **settings)
+        return make_baseline(self.name, channels[0], _HIDDEN, channels[1])
 
     def prepare(self, problem: GraphProblem) -> Any:
         """Return what is the same for all folds: kernels, or graphs with their bases."""
