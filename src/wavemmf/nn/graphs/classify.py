@@ -16,7 +16,7 @@ from ..._version import __version__
 from ...optimize.checkpoint import fingerprint
 from ...validation import check_choice, check_integer
 from ..results import ResultStore
-from .duplicates import isomorphism_classes, seen_in_training
+from .duplicates import seen_in_training
 from .folds import FOLDS, Fold, inner_holdout, make_folds
 from .models import GRAPH_MODELS, GraphModel, make_graph_model
 from .problem import GraphProblem, load_graph_problem
@@ -61,7 +61,8 @@ def classify_graphs(
         Another number of epochs than the model's own.
     jobs : int
         How many folds are trained at a time, in processes of their own with one thread each.
-        Results do not depend on it.
+        Results do not depend on it. A script that sets it needs the usual
+        ``if __name__ == "__main__":``.
     folder : path, optional
         Keep the outcome of every fold here as JSON; folds found here, of the same settings and
         data, are not repeated.
@@ -122,7 +123,6 @@ class _Study:
     ) -> None:
         self.problem, self.model, self.store = problem, model, store
         self.name = (problem.name, folds, protocol, model.name)
-        self.classes = isomorphism_classes(problem.graphs, problem.node_labels)
 
     def run(
         self, tasks: list[_Task], jobs: int, report: Report
@@ -170,20 +170,23 @@ class _Study:
                 epochs = _counting(note, f"seed {task[0]}, fold {task[1]}, epochs")
                 yield task, self.model.run(self.problem, prepared, task[2], _number(task), epochs)
             return
-        with ProcessPoolExecutor(
+        pool = ProcessPoolExecutor(
             min(jobs, len(tasks)),
             # A fork would inherit the locks of threads that no longer run.
             mp_context=multiprocessing.get_context("spawn"),
             initializer=_start_worker,
             initargs=(self.problem, self.model),
-        ) as pool:
+        )
+        try:
             futures = {pool.submit(_run_in_worker, task): task for task in tasks}
             for future in as_completed(futures):
                 yield futures[future], future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)  # after an error or Ctrl-C, not hours later
 
     def _judge(self, fold: Fold, trial: Trial) -> FoldOutcome:
         learnt = fold.train if fold.validation is None else np.union1d(fold.train, fold.validation)
-        distinct = ~seen_in_training(self.classes, learnt, fold.test)
+        distinct = ~seen_in_training(self.problem.isomorphism_classes, learnt, fold.test)
         wanted = self.problem.y[fold.test]
         right = [np.asarray(prediction == wanted) for prediction in trial.predictions]
         return FoldOutcome(

@@ -9,6 +9,7 @@ import torch
 
 from ..._progress import Report, silent
 from ...errors import InvalidInputError
+from ...rl.threads import one_thread
 from ...validation import check_choice, check_integer
 from .folds import Fold
 from .kernel import DEPTHS, PENALTIES, subtree_kernels, train_kernel
@@ -96,7 +97,8 @@ class GraphModel:
         """Train on one fold; the seed decides weights, dropout and the order of the graphs."""
         if self.preset is None:
             return train_kernel(problem, fold, prepared)
-        with torch.random.fork_rng(devices=[]):
+        # One thread: sums are the same everywhere, and batches too small to share.
+        with one_thread(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             net = self.make_net(problem)
             return train_graphs(net, prepared, fold, self.preset.training, seed, report)

@@ -20,6 +20,7 @@ from ...many import factorize_many
 from ...optimize.checkpoint import fingerprint
 from ...validation import check_choice
 from .blocks import compute_bases
+from .duplicates import isomorphism_classes
 
 __all__ = ["GRAPH_DATASETS", "GraphProblem", "graph_data", "load_graph_problem"]
 
@@ -139,6 +140,11 @@ class GraphProblem:
         for graph, x in zip(self.graphs, self.features, strict=True):
             parts += [graph.adjacency.indptr, graph.adjacency.indices, graph.adjacency.data, x]
         return fingerprint(*parts)
+
+    @cached_property
+    def isomorphism_classes(self) -> npt.NDArray[np.int64]:
+        """A number for every graph, the same for isomorphic ones; node labels kept."""
+        return isomorphism_classes(self.graphs, self.node_labels)
 
     def bases(self, report: Report = silent, **settings: Any) -> list[dict[str, Any]]:
         """Return the basis of every graph as arrays, by the settings of `compute_bases`."""
