@@ -21,6 +21,7 @@ from wavemmf.nn import (  # noqa: E402
     MODELS,
     PRESETS,
     SPLITS,
+    GraphWaveletNet,
     NetSettings,
     TrainingSettings,
     WaveletNet,
@@ -128,6 +129,15 @@ def test_the_networks_see_other_nodes(karate):
         before = candidate.net(karate.x, *operators)
         change = (candidate.net(moved, *operators) - before).abs().sum(dim=1)
         assert (change[1:] > 0).sum() > 10
+
+
+def test_one_name_for_both_tasks():
+    assert type(WaveletNet(3, 2, task="node")) is WaveletNet
+    graphs = WaveletNet(3, 2, task="graph", layers=2)
+    assert type(graphs) is GraphWaveletNet
+    assert len(graphs.layers) == 2
+    with pytest.raises(InvalidInputError, match="task must be one of"):
+        WaveletNet(3, 2, task="edge")
 
 
 def test_networks_change_their_precision(karate):

@@ -11,6 +11,7 @@ import typer
 from .._progress import progress
 from ..errors import InvalidInputError
 from ..validation import check_choice
+from .classify_graphs import graphs
 from .inputs import JsonOption, SeedOption, words
 from .output import print_facts, print_json, print_table
 
@@ -23,9 +24,7 @@ classify_app = typer.Typer(
 )
 
 
-@classify_app.callback()
-def _classify() -> None:
-    """Keep ``nodes`` a command of its own, although it is the only one."""
+classify_app.command()(graphs)
 
 
 @classify_app.command()

@@ -20,6 +20,23 @@ from .basis import WaveletBasis  # noqa: E402
 from .compute import hop_operator, network_matrix, wavelet_basis  # noqa: E402
 from .conv import WaveletConv  # noqa: E402
 from .filters import FreeFilter, SpectralFilter  # noqa: E402
+from .graphs.classify import classify_graphs  # noqa: E402
+from .graphs.duplicates import isomorphism_classes  # noqa: E402
+from .graphs.equivariance import equivariance  # noqa: E402
+from .graphs.folds import FOLDS, Fold, inner_holdout, make_folds  # noqa: E402
+from .graphs.models import GRAPH_MODELS  # noqa: E402
+from .graphs.net import GraphWaveletNet  # noqa: E402
+from .graphs.problem import GRAPH_DATASETS, GraphProblem, load_graph_problem  # noqa: E402
+from .graphs.protocol import (  # noqa: E402
+    PROTOCOLS,
+    GraphClassification,
+    paired_graph_difference,
+)
+from .graphs.settings import (  # noqa: E402
+    GRAPH_PRESETS,
+    GraphNetSettings,
+    GraphTraining,
+)
 from .net import WaveletNet  # noqa: E402
 from .nodes.classify import Classification, classify_nodes, paired_difference  # noqa: E402
 from .nodes.models import BASELINES, MODELS  # noqa: E402
@@ -35,13 +52,25 @@ from .storage import SavedNet, load_net, save_net  # noqa: E402
 __all__ = [
     "BASELINES",
     "DATASETS",
+    "FOLDS",
+    "GRAPH_DATASETS",
+    "GRAPH_MODELS",
+    "GRAPH_PRESETS",
     "MODELS",
     "PRESETS",
+    "PROTOCOLS",
     "RESPONSES",
     "SPLITS",
+    "AddGraphWavelets",
     "AddWaveletBasis",
     "Classification",
+    "Fold",
     "FreeFilter",
+    "GraphClassification",
+    "GraphNetSettings",
+    "GraphProblem",
+    "GraphTraining",
+    "GraphWaveletNet",
     "NetSettings",
     "NodeProblem",
     "Outcome",
@@ -54,14 +83,21 @@ __all__ = [
     "WaveletConv",
     "WaveletNet",
     "WaveletPropagation",
+    "classify_graphs",
     "classify_nodes",
+    "equivariance",
     "hop_operator",
+    "inner_holdout",
+    "isomorphism_classes",
+    "load_graph_problem",
     "load_net",
     "load_problem",
+    "make_folds",
     "make_split",
     "network_matrix",
     "pagerank_tail",
     "paired_difference",
+    "paired_graph_difference",
     "save_net",
     "train_nodes",
     "wavelet_basis",
@@ -69,7 +105,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # The transform needs PyTorch Geometric; the rest does not.
+    # The transforms need PyTorch Geometric; the rest does not.
     if name == "AddWaveletBasis":
         return importlib.import_module(".transform", __name__).AddWaveletBasis
+    if name == "AddGraphWavelets":
+        return importlib.import_module(".graphs.transform", __name__).AddGraphWavelets
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,7 +15,7 @@ from ..torch import MMFLayer, analyze, synthesize
 from ..validation import check_choice, check_memory
 from .sparse import SparseOperator
 
-__all__ = ["METHODS", "WaveletBasis"]
+__all__ = ["METHODS", "WaveletBasis", "core_eigenvectors"]
 
 #: How the transform is computed.
 METHODS = ("auto", "sparse", "rotations")
@@ -187,7 +187,7 @@ class WaveletBasis(torch.nn.Module):
     # -- construction -------------------------------------------------------------------------
 
     def _keep_facts(self, f: Factorization, dtype: torch.dtype) -> None:
-        values, vectors = _core_eigenvectors(f)
+        values, vectors = core_eigenvectors(f)
         frequencies = f.frequencies.copy()
         frequencies[f.core_indices] = values
         self.register_buffer("frequencies", torch.from_numpy(frequencies).to(dtype))
@@ -234,9 +234,10 @@ class WaveletBasis(torch.nn.Module):
             )
 
 
-def _core_eigenvectors(
+def core_eigenvectors(
     f: Factorization,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the eigenvalues of the core and its eigenvectors, one per column."""
     d = f.core_size
     check_memory(4 * 8 * d * d, f"the eigenvectors of a core of {d} rows")
     core = f.core.toarray() if sp.issparse(f.core) else np.asarray(f.core)

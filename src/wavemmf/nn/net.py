@@ -1,4 +1,4 @@
-"""Networks that classify the nodes of a graph."""
+"""Networks that classify the nodes of a graph, or whole graphs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..errors import InvalidInputError
 from ..validation import check_choice, check_integer
 from .basis import WaveletBasis
 from .conv import WaveletConv
+from .graphs.net import GraphWaveletNet
 from .parameters import parameter_groups
 from .propagation import WaveletPropagation
 from .settings import PRESETS, NetSettings, TrainingSettings
@@ -36,6 +37,9 @@ class WaveletNet(torch.nn.Module):
         Where the settings come from.
     num_wavelets : int, optional
         Size of the graph; needed for free gains.
+    task : {"node", "graph"}
+        With "graph" the result is a `GraphWaveletNet`, which classifies whole graphs and has
+        settings of its own.
     **settings
         Fields of `NetSettings` to change.
 
@@ -56,12 +60,19 @@ class WaveletNet(torch.nn.Module):
     torch.Size([34, 2])
     """
 
+    def __new__(cls, *arguments: Any, task: str = "node", **settings: Any) -> Any:
+        """Make a network for the task."""
+        if check_choice("task", task, ("node", "graph")) == "graph":
+            return GraphWaveletNet(*arguments, **settings)
+        return super().__new__(cls)
+
     def __init__(
         self,
         in_channels: int,
         out_channels: int,
         preset: str = "best",
         num_wavelets: int | None = None,
+        task: str = "node",
         **settings: Any,
     ) -> None:
         super().__init__()

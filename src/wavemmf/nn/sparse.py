@@ -12,7 +12,15 @@ from torch.nn.functional import dropout
 
 from ..errors import InvalidInputError
 
-__all__ = ["Features", "SparseOperator", "ThinnedOperator", "apply_linear", "drop_features"]
+__all__ = [
+    "Features",
+    "SparseOperator",
+    "ThinnedOperator",
+    "apply_linear",
+    "csr_tensor",
+    "drop_features",
+    "sparse_product",
+]
 
 _PARTS = ("pointers", "indices", "values", "back_pointers", "back_indices", "order")
 
@@ -81,7 +89,7 @@ class SparseOperator(torch.nn.Module):
         """Return ``matrix @ x`` for `x` of shape (n, channels), with dropout of entries."""
         self._check(x, self.shape[1])
         there, back = self._pair(rate)
-        return _product(x, there, back)
+        return sparse_product(x, there, back)
 
     def __matmul__(self, x: torch.Tensor) -> torch.Tensor:
         return self.forward(x)
@@ -90,7 +98,7 @@ class SparseOperator(torch.nn.Module):
         """Return ``matrix.T @ x`` for `x` of shape (m, channels)."""
         self._check(x, self.shape[0])
         there, back = self._pair(0.0)
-        return _product(x, back, there)
+        return sparse_product(x, back, there)
 
     def extra_repr(self) -> str:
         """Describe the size."""
@@ -113,9 +121,14 @@ class SparseOperator(torch.nn.Module):
 
     def _assemble(self, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         rows, columns = self.shape
-        there = _csr(self.pointers, self.indices, values, (rows, columns))
-        back = _csr(self.back_pointers, self.back_indices, values[self.order], (columns, rows))
+        there = csr_tensor(self.pointers, self.indices, values, (rows, columns))
+        back = csr_tensor(
+            self.back_pointers, self.back_indices, values[self.order], (columns, rows)
+        )
         return there, back
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kept": None}  # made again where it is needed
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *arguments: Any) -> None:
         for name in _PARTS:
@@ -135,18 +148,20 @@ class _Product(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        return _product(gradient.contiguous(), ctx.back, ctx.there), None, None
+        return sparse_product(gradient.contiguous(), ctx.back, ctx.there), None, None
 
 
-def _product(x: torch.Tensor, there: torch.Tensor, back: torch.Tensor) -> torch.Tensor:
+def sparse_product(x: torch.Tensor, there: torch.Tensor, back: torch.Tensor) -> torch.Tensor:
+    """Return ``there @ x``, differentiable in x; `back` is the transpose of `there`."""
     apply: Any = _Product.apply
     result: torch.Tensor = apply(x.to(there.dtype), there, back)
     return result
 
 
-def _csr(
+def csr_tensor(
     pointers: torch.Tensor, indices: torch.Tensor, values: torch.Tensor, size: tuple[int, int]
 ) -> torch.Tensor:
+    """Return a sparse tensor of compressed rows, without torch's checks and warnings."""
     with warnings.catch_warnings():
         # torch calls its CSR tensors a beta feature, once per process.
         warnings.filterwarnings("ignore", message=".*CSR.*beta")

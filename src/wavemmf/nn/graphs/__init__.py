@@ -1,0 +1,1 @@
+"""Classify whole graphs: data, folds, batches of bases, networks, kernels, protocols."""
