@@ -316,4 +316,4 @@ def test_a_plot_needs_matplotlib(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingDependencyError, match=r"wavemmf\[plot\]"):
-        experiments.plots.check_plot_path(tmp_path / "plot.png")
+        wm.plot.check_plot_path(tmp_path / "plot.png")

@@ -9,7 +9,7 @@
 import importlib
 from types import ModuleType
 
-from . import baselines, graphs, select
+from . import baselines, graphs, plot, select
 from ._version import __version__
 from .errors import WavemmfError
 from .factorization import Factorization, History, Rotations, load
@@ -28,6 +28,7 @@ __all__ = [
     "factorize_many",
     "graphs",
     "load",
+    "plot",
     "refine",
     "select",
 ]

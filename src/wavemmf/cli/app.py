@@ -12,6 +12,7 @@ from .compare import compare
 from .errors import ErrorReportingGroup
 from .factorize import factorize
 from .info import info
+from .plot import plot
 from .policy import policy_app
 from .refine import refine
 from .reproduce import reproduce_app
@@ -54,6 +55,7 @@ def _wavemmf(
       wavemmf refine karate.mmf karate
       wavemmf info karate.mmf
       wavemmf compare karate --cores 4,8,16 --plot karate.png
+      wavemmf plot karate.mmf --graph karate -o wavelets.png
     """  # noqa: D301
 
 
@@ -61,6 +63,7 @@ app.command()(factorize)
 app.command()(refine)
 app.command()(info)
 app.command()(compare)
+app.command()(plot)
 app.add_typer(policy_app, name="policy")
 app.add_typer(classify_app, name="classify")
 app.add_typer(reproduce_app, name="reproduce")

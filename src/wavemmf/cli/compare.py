@@ -23,8 +23,8 @@ from ..experiments import (
 )
 from ..experiments import compare as run_comparison
 from ..experiments.methods import choose_methods
-from ..experiments.plots import check_plot_path
 from ..graphs import as_matrix
+from ..plot import check_plot_path
 from .inputs import (
     InputArgument,
     JsonOption,

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from .._files import atomic_write, check_writable
 from .._optional import require
-from ..errors import InvalidInputError
+from ..plot.canvas import save_figure, tidy
 from .compare import ComparisonRow
 
-__all__ = ["check_plot_path", "save_comparison_plot", "save_tradeoff_plot"]
-
-FORMATS = ("png", "pdf", "svg")
+__all__ = ["save_comparison_plot", "save_tradeoff_plot"]
 
 # The palette of Okabe and Ito without its yellow, which is too pale for lines on white; the two
 # plain heuristics are grey, and every method has a marker of its own.
@@ -39,27 +35,6 @@ _COSTS = {
 # Errors so far below the largest one are drawn at the bottom: on a logarithmic axis, a zero has no
 # place and rounding errors would squeeze everything else.
 _RANGE = 1e-6
-
-
-def check_plot_path(path: str | os.PathLike[str]) -> str:
-    """Return the format that the suffix of `path` names, if a plot can be written there.
-
-    Meant to be called before long work: it also checks that matplotlib is installed.
-
-    Examples
-    --------
-    >>> check_plot_path("karate.svg")
-    'svg'
-    """
-    suffix = Path(path).suffix.lower().removeprefix(".")
-    if suffix not in FORMATS:
-        allowed = ", ".join(f".{name}" for name in FORMATS)
-        raise InvalidInputError(
-            f"cannot write the plot {path}: the suffix must be one of {allowed}"
-        )
-    check_writable(path)
-    require("matplotlib.figure", extra="plot")
-    return suffix
 
 
 def save_comparison_plot(
@@ -94,7 +69,7 @@ def save_comparison_plot(
     ...     pathlib.Path(folder, "plot.png").read_bytes()[1:4]
     b'PNG'
     """
-    _save(_draw(rows, title), path)
+    save_figure(_draw(rows, title), path)
 
 
 def save_tradeoff_plot(
@@ -134,13 +109,7 @@ def save_tradeoff_plot(
     ...     pathlib.Path(folder, "plot.png").read_bytes()[1:4]
     b'PNG'
     """
-    _save(_draw_tradeoff(rows, title, matrix_nonzeros), path)
-
-
-def _save(figure: Any, path: str | os.PathLike[str]) -> None:
-    image_format = check_plot_path(path)
-    with atomic_write(path) as stream:
-        figure.savefig(stream, format=image_format, dpi=150)
+    save_figure(_draw_tradeoff(rows, title, matrix_nonzeros), path)
 
 
 def _draw(rows: Sequence[ComparisonRow], title: str) -> Any:
@@ -153,7 +122,7 @@ def _draw(rows: Sequence[ComparisonRow], title: str) -> Any:
     axes.set_xlabel("core size (rank of the low-rank methods)")
     axes.set_title(title, parse_math=False)
     _label_errors(axes, rows, floor)
-    _tidy(axes)
+    tidy(axes)
     figure.legend(loc="outside right upper", frameon=False)
     return figure
 
@@ -172,7 +141,7 @@ def _draw_tradeoff(rows: Sequence[ComparisonRow], title: str, matrix_nonzeros: i
         axes.set_xscale("log")
         _label_decades(axes.xaxis)
         axes.set_xlabel(label)
-        _tidy(axes)
+        tidy(axes)
     _label_errors(panels[0], rows, floor)
     sizes = ", ".join(map(str, cores))
     figure.suptitle(f"{title}\nmarkers grow with the core: {sizes}", parse_math=False)
@@ -196,12 +165,6 @@ def _label_errors(axes: Any, rows: Sequence[ComparisonRow], floor: float) -> Non
 def _figure(width: float, height: float) -> Any:
     # The object-oriented interface needs no display and leaves pyplot's state alone.
     return require("matplotlib.figure", extra="plot").Figure((width, height), layout="constrained")
-
-
-def _tidy(axes: Any) -> None:
-    axes.grid(True, which="major", color="0.9")
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _lines(rows: Sequence[ComparisonRow]) -> list[list[ComparisonRow]]:

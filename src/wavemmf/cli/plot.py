@@ -1,0 +1,64 @@
+"""``wavemmf plot``: wavelets of a saved factorization on a drawing of its graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .._optional import require
+from ..errors import InvalidInputError
+from ..factorization import load
+from ..plot import check_plot_path, save_figure, wavelet
+from .inputs import integers, read_input
+
+__all__ = ["plot"]
+
+_COLUMNS = 3
+
+
+def plot(
+    file: Annotated[Path, typer.Argument(help="A factorization, as factorize -o writes it.")],
+    graph: Annotated[
+        str, typer.Option("--graph", help="The graph, as given to factorize: a file or a name.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The picture: .png, .pdf or .svg.")
+    ] = Path("wavelets.png"),
+    level: Annotated[
+        str | None,
+        typer.Option(help="Levels, from 1, separated by commas; first, middle, last by default."),
+    ] = None,
+    stems: Annotated[
+        bool, typer.Option("--stems", help="Values as heights, as in the paper's figures.")
+    ] = False,
+) -> None:
+    """Draw wavelets on the graph: red above zero, blue below.
+
+    \b
+    Examples:
+      wavemmf factorize cayley --core 8 --k 6 -o cayley.mmf
+      wavemmf plot cayley.mmf --graph cayley --level 1,20,39 -o wavelets.png
+    """  # noqa: D301
+    check_plot_path(output)
+    f = load(file)
+    levels = integers("--level", level) or _some_levels(f.num_levels)
+    for number in levels:
+        if not 1 <= number <= f.num_levels:
+            raise InvalidInputError(f"--level must be from 1 to {f.num_levels}, got {number}")
+    drawn = read_input(graph)
+    columns = min(len(levels), _COLUMNS)
+    rows = -(-len(levels) // columns)
+    figure = require("matplotlib.figure", extra="plot").Figure(
+        (4.2 * columns, 3.6 * rows), layout="constrained"
+    )
+    for place, number in enumerate(levels, 1):
+        ax = figure.add_subplot(rows, columns, place, projection="3d" if stems else None)
+        wavelet(f, number, drawn, ax=ax, stems=stems)
+    save_figure(figure, output)
+    typer.echo(f"wavelets of levels {', '.join(map(str, levels))}: {output}")
+
+
+def _some_levels(count: int) -> list[int]:
+    return sorted({1, max(1, count // 2), count}) if count else []

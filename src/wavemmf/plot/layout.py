@@ -1,0 +1,70 @@
+"""Where to draw the vertices of a graph."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import eigsh
+
+from ..graphs import Graph, adjacency, normalized_laplacian
+
+__all__ = ["layout"]
+
+# Forces between all pairs of vertices: above this many the eigenvectors have to do.
+_FEW = 600
+
+
+def layout(graph: Any) -> NDArray[np.float64]:
+    """Return a point in the plane for every vertex; the same for the same graph.
+
+    Coordinates that the graph has are taken. Otherwise vertices are placed by forces (networkx,
+    if it is installed and the graph is small), or by two eigenvectors of the Laplacian.
+
+    Parameters
+    ----------
+    graph : Graph, networkx graph, PyG Data or adjacency matrix
+        The graph.
+
+    Returns
+    -------
+    array of shape (n, 2)
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> layout(wm.graphs.grid(4, 5)).shape
+    (20, 2)
+    """
+    if isinstance(graph, Graph) and graph.coordinates is not None:
+        return graph.coordinates[:, :2]
+    n = adjacency(graph).shape[0]
+    if n <= _FEW and importlib.util.find_spec("networkx") is not None:
+        return _by_forces(graph)
+    return _by_eigenvectors(graph)
+
+
+def _by_forces(graph: Any) -> NDArray[np.float64]:
+    import networkx as nx
+
+    drawn = nx.from_scipy_sparse_array(adjacency(graph))
+    start = dict(enumerate(_by_eigenvectors(graph)))
+    points = nx.spring_layout(drawn, pos=start, seed=0, iterations=100)
+    return np.array([points[i] for i in range(len(points))], dtype=np.float64)
+
+
+def _by_eigenvectors(graph: Any) -> NDArray[np.float64]:
+    laplacian = normalized_laplacian(graph)
+    n = laplacian.shape[0]
+    if n <= 3:
+        return np.array([[i, 0.0] for i in range(n)], dtype=np.float64)
+    if n <= _FEW:
+        vectors = np.linalg.eigh(laplacian.toarray())[1]
+    else:
+        start = np.random.default_rng(0).standard_normal(n)
+        vectors = eigsh(laplacian, k=3, sigma=-1e-3, v0=start)[1]
+    points: NDArray[np.float64] = np.array(vectors[:, 1:3], dtype=np.float64)
+    points /= np.maximum(np.abs(points).max(axis=0), 1e-12)
+    return points
