@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,7 +15,7 @@ from .conv import WaveletConv
 from .graphs.net import GraphWaveletNet
 from .parameters import parameter_groups
 from .propagation import WaveletPropagation
-from .settings import PRESETS, NetSettings, TrainingSettings
+from .settings import PRESETS, NetSettings, TrainingSettings, changed
 from .sparse import SparseOperator, apply_linear, drop_features
 
 __all__ = ["WaveletNet"]
@@ -81,13 +80,7 @@ class WaveletNet(torch.nn.Module):
             check_integer("out_channels", out_channels, 1),
         )
         check_choice("preset", preset, PRESETS)
-        unknown = set(settings) - set(NetSettings.__dataclass_fields__)
-        if unknown:
-            raise InvalidInputError(
-                f"there is no setting {', '.join(sorted(unknown))}; the settings are "
-                f"{', '.join(NetSettings.__dataclass_fields__)}"
-            )
-        self.settings = s = replace(PRESETS[preset].net, **settings)
+        self.settings = s = changed(PRESETS[preset].net, settings)
         widths = [in_channels, *[s.hidden] * (s.layers - 1), out_channels]
         make = torch.nn.Linear if s.decoupled else _conv_maker(s, num_wavelets)
         self.layers = torch.nn.ModuleList(make(a, b) for a, b in pairwise(widths))

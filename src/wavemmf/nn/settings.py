@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, TypeVar
 
 from ..errors import InvalidInputError
 from ..validation import check_choice, check_integer, check_positive
 from .responses import RESPONSES
 
-__all__ = ["PRESETS", "NetSettings", "Preset", "TrainingSettings"]
+__all__ = ["PRESETS", "NetSettings", "Preset", "TrainingSettings", "changed"]
+
+Settings = TypeVar("Settings")
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,23 @@ class TrainingSettings:
     def to_json(self) -> dict[str, Any]:
         """Return the settings as plain values."""
         return asdict(self)
+
+
+def changed(settings: Settings, changes: dict[str, Any]) -> Settings:
+    """Return settings with some fields changed; a field that does not exist is named.
+
+    Examples
+    --------
+    >>> changed(NetSettings(), {"layers": 3}).layers
+    3
+    """
+    names = [field.name for field in fields(settings)]  # type: ignore[arg-type]
+    unknown = sorted(set(changes) - set(names))
+    if unknown:
+        raise InvalidInputError(
+            f"there is no setting {', '.join(unknown)}; the settings are {', '.join(names)}"
+        )
+    return replace(settings, **changes)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True)

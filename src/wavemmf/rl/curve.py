@@ -6,13 +6,11 @@ import csv
 import io
 import os
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from .._files import atomic_write, check_writable
 from .._optional import require
 from ..errors import InvalidInputError
+from ..plot import save_figure, training
 from .history import TrainingHistory
 from .policy import Policy
 
@@ -61,10 +59,11 @@ def write_curve(policy: Policy, path: str | os.PathLike[str]) -> None:
     ...     print(pathlib.Path(folder, "curve.csv").read_text().splitlines()[1])
     1,0,2.0,-2.0,0.5
     """
-    suffix = check_curve_path(path)
-    content = _table(policy.history) if suffix == "csv" else _picture(policy.history, suffix)
+    if check_curve_path(path) != "csv":
+        _picture(policy.history, path)
+        return
     with atomic_write(path) as stream:
-        stream.write(content)
+        stream.write(_table(policy.history))
 
 
 def _table(history: TrainingHistory) -> bytes:
@@ -77,29 +76,7 @@ def _table(history: TrainingHistory) -> bytes:
     return text.getvalue().encode("utf-8")
 
 
-def _picture(history: TrainingHistory, suffix: str) -> bytes:
-    figure = require("matplotlib.figure", extra="plot").Figure(figsize=(6.4, 4.0))
-    axes = figure.subplots()
-    episodes = np.arange(1, history.episodes + 1)
-    axes.plot(episodes, history.errors, ".", color="#999999", markersize=2, label="episode")
-    if history.batches:
-        axes.plot(
-            np.cumsum(history.batches), _smooth(history.batch_errors), color="#D55E00", label="mean"
-        )
-        axes.legend()
-    axes.set_xlabel("episode")
-    axes.set_ylabel("error (Frobenius norm)")
-    axes.grid(alpha=0.3)
-    figure.tight_layout()
-    stream = io.BytesIO()
-    figure.savefig(stream, format=suffix, dpi=150)
-    return stream.getvalue()
-
-
-def _smooth(values: Any) -> Any:
-    """Return moving means over a twentieth of the values, shorter at the start."""
-    width = max(1, len(values) // 20)
-    sums = np.cumsum(np.concatenate([[0.0], values]))
-    ends = np.arange(1, len(values) + 1)
-    starts = np.maximum(0, ends - width)
-    return (sums[ends] - sums[starts]) / (ends - starts)
+def _picture(history: TrainingHistory, path: str | os.PathLike[str]) -> None:
+    figure = require("matplotlib.figure", extra="plot").Figure((6.4, 4.0), layout="constrained")
+    training(history, figure.subplots(), window=max(1, history.episodes // 20))
+    save_figure(figure, path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +11,7 @@ from torch.nn.functional import dropout, relu
 from ...errors import InvalidInputError
 from ...validation import check_choice, check_integer
 from ..filters import SpectralFilter
+from ..settings import changed
 from ..sparse import sparse_product
 from .blocks import BlockBasis, hop_matrix
 from .pooling import Pooling
@@ -105,13 +105,7 @@ class GraphWaveletNet(torch.nn.Module):
             check_integer("out_channels", out_channels, 1),
         )
         check_choice("preset", preset, GRAPH_PRESETS)
-        unknown = set(settings) - set(GraphNetSettings.__dataclass_fields__)
-        if unknown:
-            raise InvalidInputError(
-                f"there is no setting {', '.join(sorted(unknown))}; the settings are "
-                f"{', '.join(GraphNetSettings.__dataclass_fields__)}"
-            )
-        self.settings = s = replace(GRAPH_PRESETS[preset].net, **settings)
+        self.settings = s = changed(GRAPH_PRESETS[preset].net, settings)
         widths = [in_channels, *[s.hidden] * s.layers]
         self.layers = torch.nn.ModuleList(GraphWaveletLayer(a, b, s) for a, b in pairwise(widths))
         self.pooling = Pooling(s.pooling, s.bands)
