@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -184,7 +184,7 @@ class ThinnedOperator:
 
 
 #: Features of nodes: dense, sparse, or sparse with dropout.
-Features = torch.Tensor | SparseOperator | ThinnedOperator
+Features: TypeAlias = torch.Tensor | SparseOperator | ThinnedOperator
 
 
 def drop_features(x: Features, rate: float, training: bool) -> Features:

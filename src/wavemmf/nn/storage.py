@@ -44,7 +44,7 @@ def save_net(
         "learn": basis.learn,
         "settings": net.settings.to_json(),
     }
-    modules = {"net": net, "basis": basis, "hop": hop, "similar": similar}
+    modules: dict[str, Any] = {"net": net, "basis": basis, "hop": hop, "similar": similar}
     _FILE.write(path, header, {n: m.state_dict() for n, m in modules.items() if m is not None})
 
 
