@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -28,3 +29,13 @@ def data_dir() -> Path:
 def rng() -> np.random.Generator:
     """Return a random generator that is the same in every run."""
     return np.random.default_rng(0)
+
+
+@pytest.fixture
+def one_torch_thread() -> Iterator[None]:
+    """Let torch use one thread: several test workers share the cores."""
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

@@ -28,13 +28,7 @@ from wavemmf.nn.graphs.blocks import BASIS_KEYS, BlockBasis, basis_arrays, hop_m
 from wavemmf.nn.graphs.pooling import hat_functions  # noqa: E402
 from wavemmf.nn.graphs.settings import POOLINGS  # noqa: E402
 
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
 
 def random_graph(rng, n, labels=3):

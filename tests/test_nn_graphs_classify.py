@@ -38,13 +38,7 @@ from wavemmf.nn.graphs.settings import GRAPH_PRESETS, GraphTraining, preset_for 
 from wavemmf.nn.graphs.train import train_graphs  # noqa: E402
 from wavemmf.nn.graphs.wl import refined_colours  # noqa: E402
 
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
 
 def star(n):

@@ -37,13 +37,7 @@ from wavemmf.nn import (  # noqa: E402
 from wavemmf.nn.nodes.baselines import LAYERED, Baseline  # noqa: E402
 from wavemmf.nn.nodes.models import make_candidate  # noqa: E402
 
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
 
 @pytest.fixture(scope="module")

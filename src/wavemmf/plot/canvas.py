@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,9 @@ from .._files import atomic_write, check_writable
 from .._optional import require
 from ..errors import InvalidInputError
 
-__all__ = ["BLUE", "FORMATS", "ORANGE", "axes_or_new", "check_plot_path", "save_figure", "tidy"]
+__all__ = ["BLUE", "ORANGE", "PICTURES", "axes_or_new", "check_plot_path", "save_figure", "tidy"]
 
-FORMATS = ("png", "pdf", "svg")
+PICTURES = ("png", "pdf", "svg")
 
 # Two colours of the palette of Okabe and Ito, told apart by everybody.
 BLUE, ORANGE = "#0072B2", "#D55E00"
@@ -34,10 +35,12 @@ def tidy(ax: Any) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def check_plot_path(path: str | os.PathLike[str]) -> str:
+def check_plot_path(
+    path: str | os.PathLike[str], formats: Sequence[str] = PICTURES, what: str = "plot"
+) -> str:
     """Return the format that the suffix of `path` names, if a plot can be written there.
 
-    Meant to be called before long work: it also checks that matplotlib is installed.
+    Meant to be called before long work: for pictures it also checks that matplotlib is installed.
 
     Examples
     --------
@@ -45,13 +48,14 @@ def check_plot_path(path: str | os.PathLike[str]) -> str:
     'svg'
     """
     suffix = Path(path).suffix.lower().removeprefix(".")
-    if suffix not in FORMATS:
-        allowed = ", ".join(f".{name}" for name in FORMATS)
+    if suffix not in formats:
+        allowed = ", ".join(f".{name}" for name in formats)
         raise InvalidInputError(
-            f"cannot write the plot {path}: the suffix must be one of {allowed}"
+            f"cannot write the {what} {path}: the suffix must be one of {allowed}"
         )
     check_writable(path)
-    require("matplotlib.figure", extra="plot")
+    if suffix in PICTURES:
+        require("matplotlib.figure", extra="plot")
     return suffix
 
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import os
-from pathlib import Path
 
-from .._files import atomic_write, check_writable
+from .._files import atomic_write
 from .._optional import require
-from ..errors import InvalidInputError
-from ..plot import save_figure, training
+from ..plot import check_plot_path, save_figure, training
+from ..plot.canvas import PICTURES
 from .history import TrainingHistory
 from .policy import Policy
 
 __all__ = ["check_curve_path", "write_curve"]
-
-FORMATS = ("csv", "png", "pdf", "svg")
 
 
 def check_curve_path(path: str | os.PathLike[str]) -> str:
@@ -27,16 +24,7 @@ def check_curve_path(path: str | os.PathLike[str]) -> str:
     >>> check_curve_path("curve.csv")
     'csv'
     """
-    suffix = Path(path).suffix.lower().removeprefix(".")
-    if suffix not in FORMATS:
-        allowed = ", ".join(f".{name}" for name in FORMATS)
-        raise InvalidInputError(
-            f"cannot write the curve {path}: the suffix must be one of {allowed}"
-        )
-    check_writable(path)
-    if suffix != "csv":
-        require("matplotlib.figure", extra="plot")
-    return suffix
+    return check_plot_path(path, ("csv", *PICTURES), "curve")
 
 
 def write_curve(policy: Policy, path: str | os.PathLike[str]) -> None:
