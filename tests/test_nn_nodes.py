@@ -36,6 +36,7 @@ from wavemmf.nn import (  # noqa: E402
 )
 from wavemmf.nn.nodes.baselines import LAYERED, Baseline  # noqa: E402
 from wavemmf.nn.nodes.models import make_candidate  # noqa: E402
+from wavemmf.nn.nodes.train import _loss as nodes_loss  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
@@ -245,6 +246,25 @@ def test_the_test_nodes_do_not_matter(karate):
     assert results[0].best_epoch == results[1].best_epoch
     assert results[0].validation_accuracy == results[1].validation_accuracy
     assert results[0].test_accuracy == pytest.approx(1 - results[1].test_accuracy)
+
+
+def test_agreement_reaches_nodes_without_labels():
+    y, labelled = torch.tensor([0, 1, 0]), torch.tensor([0])
+    two = [torch.tensor([[2.0, 0.0], [1.0, 0.0], [0.0, 0.0]], requires_grad=True) for _ in "ab"]
+    two[1].data[1] = torch.tensor([0.0, 3.0])
+    draws = iter(two)
+    loss = nodes_loss(lambda: next(draws), y, labelled, 0.5)
+    # By hand: the middle node is predicted differently, the others twice the same.
+    chances = [each.detach().softmax(dim=1) for each in two]
+    mean = (chances[0] + chances[1]) / 2.0
+    target = mean**2 / (mean**2).sum(dim=1, keepdim=True)
+    apart = sum(((each - target) ** 2).sum(dim=1).mean() for each in chances) / 2.0
+    known = -chances[0][0, 0].log()
+    assert loss.item() == pytest.approx((known + 0.5 * apart).item())
+    loss.backward()
+    assert two[0].grad[1].abs().max() > 0.0
+    plain = nodes_loss(lambda: two[0], y, labelled, 0.0)
+    assert plain.item() == pytest.approx(known.item())
 
 
 def test_runs_are_resumed(karate, tmp_path, monkeypatch):

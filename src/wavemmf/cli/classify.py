@@ -40,9 +40,9 @@ def nodes(
     model: Annotated[
         str,
         typer.Option(
-            help="wavelet, wavelet-paper, wavelet-sparse, wavelet-no-similar, hops-only, mlp, "
-            "gcn, chebnet, appnp, gprgnn, gcnii, gwnn, "
-            "spectral-cnn; several, separated by commas, are compared."
+            help="wavelet, wavelet-paper, wavelet-few-labels, wavelet-sparse, wavelet-no-similar, "
+            "hops-only, mlp, gcn, chebnet, appnp, gprgnn, gcnii, gwnn, spectral-cnn; several, "
+            "separated by commas, are compared."
         ),
     ] = "wavelet",
     runs: Annotated[int, typer.Option(help="Number of splits, with seeds one after another.")] = 10,

@@ -32,7 +32,7 @@ class WaveletNet(torch.nn.Module):
     ----------
     in_channels, out_channels : int
         Numbers of features and of classes.
-    preset : {"best", "paper"}
+    preset : {"best", "paper", "few-labels"}
         Where the settings come from.
     num_wavelets : int, optional
         Size of the graph; needed for free gains.

@@ -30,8 +30,8 @@ class Baseline(torch.nn.Module):
         One of `LAYERED`: a perceptron on each node alone (MLP); graph convolution (GCN, Kipf &
         Welling 2017); Chebyshev filters of order 2 (ChebNet, Defferrard et al. 2016);
         personalised PageRank after a perceptron (APPNP, Klicpera et al. 2019, 10 steps, 0.1); the
-        same with learned weights of the hops (GPRGNN, Chien et al. 2021); 16 residual layers
-        (GCNII, Chen et al. 2020).
+        same with learned weights of the hops (GPRGNN, Chien et al. 2021); 8 residual layers (GCNII,
+        Chen et al. 2020).
     in_channels, hidden_channels, out_channels : int
         Numbers of features, hidden channels and classes.
     rate : float
@@ -147,7 +147,7 @@ def _chebnet(a: int, hidden: int, b: int) -> tuple[Any, ...]:
 
 
 def _gcnii(a: int, hidden: int, b: int) -> tuple[Any, ...]:
-    layers = [GCN2Conv(hidden, alpha=0.1, theta=0.5, layer=i + 1, cached=True) for i in range(16)]
+    layers = [GCN2Conv(hidden, alpha=0.2, theta=0.5, layer=i + 1, cached=True) for i in range(8)]
     return _linear(a, hidden, b, *layers)
 
 

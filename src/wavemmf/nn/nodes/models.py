@@ -19,7 +19,10 @@ _LAYERED = ("mlp", "gcn", "chebnet", "appnp", "gprgnn", "gcnii")
 _HIDDEN = 64
 _DROPOUT = 0.5
 # What differs, chosen by validation accuracy like the preset "best" (docs/node_classification.md).
-_CHOSEN = {"gprgnn": (0.8, TrainingSettings(filter_rate=0.1))}
+_CHOSEN = {
+    "gprgnn": (0.8, TrainingSettings(filter_rate=0.1)),
+    "gcnii": (0.2, TrainingSettings()),
+}
 # Entries of a thresholded basis up to this magnitude are left out.
 _THRESHOLD = 3e-3
 
@@ -30,6 +33,7 @@ def _wavelet_presets() -> dict[str, Preset]:
     return {
         "wavelet": best,
         "wavelet-paper": PRESETS["paper"],
+        "wavelet-few-labels": PRESETS["few-labels"],
         "wavelet-sparse": replace(best, basis=thresholded),
         "wavelet-no-similar": replace(best, net=replace(best.net, similar_hops=0)),
         "hops-only": replace(best, net=replace(best.net, filter="none")),
@@ -40,7 +44,7 @@ _WAVELET = _wavelet_presets()
 
 #: Names of networks to compare with.
 BASELINES = (*_LAYERED, "gwnn", "spectral-cnn")
-#: Names of networks: the presets of `WaveletNet`; "best" on a basis without small entries,
+#: Names of networks: the presets of `WaveletNet`, of which "wavelet" is "best"; "best" on a basis without small entries,
 #: without hops between nodes that are alike, and without wavelets; then those to compare with.
 MODELS = (*_WAVELET, *BASELINES)
 

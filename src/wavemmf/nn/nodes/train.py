@@ -17,6 +17,9 @@ from .splits import Split
 
 __all__ = ["Outcome", "train_nodes"]
 
+# Probabilities are raised to this power before two predictions are drawn to their mean.
+_SHARPENING = 2.0
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -84,8 +87,7 @@ def train_nodes(
     for epoch in range(1, s.epochs + 1):
         net.train()
         optimizer.zero_grad()
-        loss = cross_entropy(scores()[train], y[train])
-        loss.backward()
+        _loss(scores, y, train, s.agreement).backward()
         optimizer.step()
         choice.see(net, epoch, *_judge(net, scores, y, validation))
         report(epoch, s.epochs, f"validation accuracy {choice.accuracy:.3f}")
@@ -95,6 +97,21 @@ def train_nodes(
     net.load_state_dict(choice.state)
     accuracy, _ = _judge(net, scores, y, torch.from_numpy(split.test))
     return Outcome(accuracy, choice.accuracy, choice.epoch, epoch, seconds)
+
+
+def _loss(
+    scores: Callable[[], torch.Tensor], y: torch.Tensor, train: torch.Tensor, agreement: float
+) -> torch.Tensor:
+    """Return the loss on the training nodes, and on all if two predictions are to agree."""
+    if agreement == 0.0:
+        return cross_entropy(scores()[train], y[train])
+    both = [scores(), scores()]
+    loss = sum((cross_entropy(each[train], y[train]) for each in both), torch.zeros(())) / 2.0
+    chances = [each.softmax(dim=1) for each in both]
+    target = ((chances[0] + chances[1]) / 2.0).detach() ** _SHARPENING
+    target = target / target.sum(dim=1, keepdim=True)
+    apart = sum((((each - target) ** 2).sum(dim=1).mean() for each in chances), torch.zeros(()))
+    return loss + agreement * apart / 2.0
 
 
 class _Choice:
