@@ -14,7 +14,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format type layers unit docs-tests coverage bench bench-scale torch clean
+.PHONY: help demo test lint format type layers unit docs-tests docs coverage bench bench-scale torch clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,7 +45,7 @@ demo: $(VENV)/.base ## compare factorizations of the karate club graph, with a p
 
 # For developers
 
-test: lint type layers unit docs-tests ## everything that must pass
+test: lint type layers unit docs-tests docs ## everything that must pass
 
 lint: $(VENV)/.dev ## style and formatting
 	$(BIN)/ruff check .
@@ -77,6 +77,11 @@ unit: $(VENV)/.torch ## the tests
 docs-tests: $(VENV)/.torch ## the examples in the docstrings
 	$(BIN)/python -m pytest --doctest-modules src
 
+# Runs every example; warnings are errors. One job: the examples share the kernel cache.
+docs: $(VENV)/.torch $(VENV)/.kernels ## the documentation with all examples, in docs/_build/html
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python -m pytest -q --doctest-glob='*.md' docs/tutorial.md
+
 coverage: $(VENV)/.torch ## the tests, with the lines they miss
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
 
@@ -94,5 +99,5 @@ torch: $(VENV)/.dev ## try again to install torch without CUDA
 	@touch $(VENV)/.torch
 
 clean: ## remove the environment, the caches and the demo's output
-	rm -rf $(VENV) $(DEMO_DIR) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .coverage
+	rm -rf $(VENV) $(DEMO_DIR) docs/_build docs/gallery docs/api/generated build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .coverage
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 
-from sphinx_gallery.sorting import ExplicitOrder, FileNameSortKey
-
 import wavemmf
 
 project = "wavemmf"
@@ -25,7 +23,7 @@ extensions = [
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "gallery/**/*.md5", "gallery/**/*.py", "gallery/**/*.ipynb"]
+exclude_patterns = ["_build", "gallery/**/*.py", "gallery/**/*.ipynb"]
 templates_path = ["_templates"]
 
 autosummary_generate = True
@@ -35,6 +33,8 @@ autodoc_typehints = "none"  # numpydoc sections say what the parameters are, in 
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_param = False  # words of a type such as "shape" are no references
+napoleon_use_ivar = True
 napoleon_custom_sections = [("Shapes", "notes_style")]
 
 # Every example runs, also those whose name does not begin with "plot".
@@ -43,8 +43,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
     "ignore_pattern": r"__init__\.py",
-    "within_subsection_order": FileNameSortKey,
-    "subsection_order": ExplicitOrder(["*"]),
+    "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "plot_gallery": os.environ.get("WAVEMMF_GALLERY", "True"),
     "min_reported_time": 5,

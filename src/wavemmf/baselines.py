@@ -29,7 +29,7 @@ class Approximation:
     ----------
     method : str
         What made it.
-    dense : array of shape (n, n)
+    dense : array, n by n
         The approximation.
     matrix_norm, residual_norm : float
         Frobenius norms of the matrix and of the difference.

@@ -24,7 +24,7 @@ ORTHOGONALITY_TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Rotations:
-    """The orthogonal matrix ``W = U_L ... U_1`` of a factorization, level by level.
+    """The orthogonal matrix W of a factorization: the product of the rotations of its levels.
 
     Level l rotates the coordinates ``groups[offsets[l]:offsets[l+1]]`` by the orthogonal block
     stored row by row in ``blocks[block_offsets[l]:block_offsets[l+1]]`` and then sets aside

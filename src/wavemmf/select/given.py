@@ -21,9 +21,9 @@ class Given(NamedTuple):
 
     Attributes
     ----------
-    groups : int array of shape (L, k)
+    groups : int array, L by k
         The coordinates each level rotates.
-    sizes : int array of shape (L,)
+    sizes : int array of length L
         How many of them there are.
 
     Examples
