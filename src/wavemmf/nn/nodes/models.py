@@ -44,8 +44,9 @@ _WAVELET = _wavelet_presets()
 
 #: Names of networks to compare with.
 BASELINES = (*_LAYERED, "gwnn", "spectral-cnn")
-#: Names of networks: the presets of `WaveletNet`, of which "wavelet" is "best"; "best" on a basis without small entries,
-#: without hops between nodes that are alike, and without wavelets; then those to compare with.
+#: Names of networks: the presets of `WaveletNet` ("wavelet" is "best"); "best" on a basis without
+#: small entries, without hops between nodes that are alike, and without wavelets; then those to
+#: compare with.
 MODELS = (*_WAVELET, *BASELINES)
 
 
