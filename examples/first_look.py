@@ -35,8 +35,9 @@ coefficients = learned.analyze(signal)
 print("back and forth", np.abs(learned.synthesize(coefficients) - signal).max())
 
 # %%
-# Wavelets of early levels live on few nodes, those of late levels on wider parts. The last
-# picture is a scaling function, one of the eight smooth patterns that are left.
+# Wavelets of early levels live on few nodes, those of late levels on wider parts; the last one
+# is the smoothest pattern there is, of frequency zero. The fourth picture is one of the eight
+# scaling functions, which span what no level has set aside.
 
 figure, axes = plt.subplots(2, 2, figsize=(9, 7.5), layout="constrained")
 for level, ax in zip((1, 13, 26), axes.flat, strict=False):
