@@ -42,9 +42,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.fsync(stream.fileno())
         _grant_default_permissions(name)
         os.replace(name, target)
-    except BaseException:
+    except BaseException as error:
         if os.path.exists(name):
             os.unlink(name)
+        if isinstance(error, OSError) and error.filename is None:
+            # A full disk is reported by the stream, which does not know its name.
+            error.filename = str(target)
         raise
 
 

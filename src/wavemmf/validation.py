@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -147,7 +148,8 @@ def check_memory(bytes_needed: float, what: str) -> None:
     """Raise TooLargeError, before anything is allocated, if `bytes_needed` is not available.
 
     The limit is the environment variable ``WAVEMMF_MAX_MEMORY`` (bytes) if it is set, else
-    the memory that the operating system reports as available; no limit if it reports none.
+    the memory that the operating system reports as available, or the container if it allows
+    less; no limit if neither reports any.
     """
     limit = _available_memory()
     if limit is not None and bytes_needed > limit:
@@ -163,6 +165,11 @@ def _available_memory() -> int | None:
         if not override.isdecimal():
             raise InvalidInputError(f"WAVEMMF_MAX_MEMORY must be in bytes, got {override!r}")
         return int(override)
+    known = [limit for limit in (_memory_of_machine(), _memory_of_container()) if limit is not None]
+    return min(known, default=None)
+
+
+def _memory_of_machine() -> int | None:
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             for line in lines:
@@ -174,6 +181,36 @@ def _available_memory() -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
         return None
+
+
+# Of the control group that a container sees as its own, in both versions: its limit, its use, and
+# its statistics.
+_CONTAINERS = (
+    ("/sys/fs/cgroup", "memory.max", "memory.current", "memory.stat"),
+    (
+        "/sys/fs/cgroup/memory",
+        "memory.limit_in_bytes",
+        "memory.usage_in_bytes",
+        "memory.stat",
+    ),
+)
+
+
+def _memory_of_container() -> int | None:
+    for folder, *names in _CONTAINERS:
+        try:
+            limit, used, statistics = ((Path(folder) / name).read_text("ascii") for name in names)
+            # Without a limit it says "max", or a number beyond all memory.
+            return max(0, int(limit) - int(used) + _reclaimable(statistics))
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def _reclaimable(statistics: str) -> int:
+    """Return what is used for files that have not been read lately, given back when asked for."""
+    facts = dict(line.split(maxsplit=1) for line in statistics.splitlines())
+    return int(facts.get("total_inactive_file", facts.get("inactive_file", 0)))
 
 
 def _as_dense(A: Any) -> NDArray[Any]:
