@@ -14,7 +14,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format type layers unit docs-tests docs coverage bench bench-scale torch clean
+.PHONY: help demo test lint format type layers unit docs-tests docs coverage soak faults bench bench-scale torch clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -84,6 +84,12 @@ docs: $(VENV)/.torch $(VENV)/.kernels ## the documentation with all examples, in
 
 coverage: $(VENV)/.torch ## the tests, with the lines they miss
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
+
+soak: $(VENV)/.torch $(VENV)/.kernels ## random cases through the public functions, for 20 minutes
+	$(BIN)/python tools/soak.py --minutes 20
+
+faults: $(VENV)/.torch $(VENV)/.kernels ## kill long commands at 50 random moments (20 minutes)
+	$(BIN)/python tools/kill_tests.py --kills 50
 
 bench: $(VENV)/.torch ## speed, as ratios measured side by side
 	$(BIN)/python benchmarks/bench_factorize.py

@@ -6,6 +6,7 @@ decomposed. Nothing here knows how far M is from the matrix that was factorized.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
@@ -19,6 +20,7 @@ from scipy.sparse.linalg import LinearOperator
 from ..errors import InvalidInputError, SingularError
 from .functions import Spectrum
 from .history import History
+from .norms import frobenius_norm
 from .rotations import Floats, Integers, Rotations
 from .solve import h_solver
 from .transform import Signal, as_signal
@@ -159,7 +161,7 @@ class Calculus:
             self,  # type: ignore[type-var]
             diagonal_of_h=diagonal,
             core=core,
-            matrix_norm=float(np.hypot(np.linalg.norm(inside), np.linalg.norm(core))),
+            matrix_norm=math.hypot(frobenius_norm(inside), frobenius_norm(core)),
             residual_norm=0.0,
             error_is_exact=True,
             history=History(method="function of a factorization"),
