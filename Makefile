@@ -14,7 +14,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format type layers unit docs-tests docs coverage soak faults bench bench-scale torch clean
+.PHONY: help demo test lint format type layers unit docs-tests docs coverage soak faults dist audit bench bench-scale torch clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -90,6 +90,22 @@ soak: $(VENV)/.torch $(VENV)/.kernels ## random cases through the public functio
 
 faults: $(VENV)/.torch $(VENV)/.kernels ## kill long commands at 50 random moments (20 minutes)
 	$(BIN)/python tools/kill_tests.py --kills 50
+
+$(VENV)/.release: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) -e '.[release]'
+	@touch $@
+
+dist: $(VENV)/.release ## wheel, sdist and list of components (SBOM) in dist/, checked and installed
+	rm -rf dist build
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
+	$(BIN)/cyclonedx-py requirements constraints.txt --of JSON -o dist/sbom.json
+	$(PYTHON) -m venv --clear build/fresh
+	build/fresh/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
+	cd build && fresh/bin/wavemmf factorize karate --core 10 --k 4 -o fresh/karate.mmf
+
+audit: $(VENV)/.release ## known vulnerabilities of the pinned versions (asks a public service)
+	$(BIN)/pip-audit --no-deps --disable-pip -r constraints.txt
 
 bench: $(VENV)/.torch ## speed, as ratios measured side by side
 	$(BIN)/python benchmarks/bench_factorize.py
