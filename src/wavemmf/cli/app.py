@@ -15,6 +15,7 @@ from .info import info
 from .plot import plot
 from .policy import policy_app
 from .refine import refine
+from .report import report
 from .reproduce import reproduce_app
 
 __all__ = ["app", "main"]
@@ -56,6 +57,7 @@ def _wavemmf(
       wavemmf info karate.mmf
       wavemmf compare karate --cores 4,8,16 --plot karate.png
       wavemmf plot karate.mmf --graph karate -o wavelets.png
+      wavemmf report karate.mmf --graph karate -o report.html
     """  # noqa: D301
 
 
@@ -64,6 +66,7 @@ app.command()(refine)
 app.command()(info)
 app.command()(compare)
 app.command()(plot)
+app.command()(report)
 app.add_typer(policy_app, name="policy")
 app.add_typer(classify_app, name="classify")
 app.add_typer(reproduce_app, name="reproduce")

@@ -10,15 +10,11 @@ import numpy.typing as npt
 from .._optional import require
 from ..errors import InvalidInputError
 from ..factorization import Factorization
-from ..graphs import adjacency
 from ..validation import check_integer
 from .canvas import axes_or_new
-from .layout import layout
+from .layout import edges, layout
 
 __all__ = ["scaling_function", "signal", "wavelet"]
-
-# More edges than this would be a grey blot, and slow.
-_MOST_EDGES = 50_000
 
 
 def wavelet(
@@ -130,19 +126,11 @@ def signal(
     limit = float(np.abs(numbers).max(initial=0.0)) or 1.0
     colours = {"c": numbers, "cmap": "RdBu_r", "vmin": -limit, "vmax": limit}
     draw = _stems if stems else _flat
-    drawn = draw(ax, points, numbers, _edges(graph), area, colours)
+    drawn = draw(ax, points, numbers, edges(graph), area, colours)
     ax.set_title(title)
     if bar:
         ax.figure.colorbar(drawn, ax=ax, shrink=0.7, label="value")
     return ax
-
-
-def _edges(graph: Any) -> npt.NDArray[np.int64]:
-    entries = adjacency(graph).tocoo()
-    rows, columns = entries.coords
-    once = rows < columns
-    pairs = np.stack([rows[once], columns[once]], axis=1).astype(np.int64)
-    return pairs if len(pairs) <= _MOST_EDGES else pairs[:0]
 
 
 def _flat(ax: Any, points: Any, numbers: Any, edges: Any, area: float, colours: Any) -> Any:
