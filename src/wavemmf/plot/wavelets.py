@@ -155,10 +155,27 @@ def _stems(ax: Any, points: Any, numbers: Any, edges: Any, area: float, colours:
     art = require("mpl_toolkits.mplot3d.art3d", extra="plot")
     flat = np.concatenate([points, np.zeros((len(points), 1))], axis=1)
     raised = np.concatenate([points, numbers[:, np.newaxis]], axis=1)
-    ax.add_collection3d(art.Line3DCollection(flat[edges], colors="0.75", linewidths=0.6))
+    # By itself mplot3d sorts whole collections by depth and hides the edges behind its panes.
+    ax.computed_zorder = False
+    ax.add_collection3d(art.Line3DCollection(flat[edges], colors="0.35", linewidths=0.9, zorder=1))
     upright = np.stack([flat, raised], axis=1)
-    ax.add_collection3d(art.Line3DCollection(upright, colors="0.4", linewidths=0.8))
-    drawn = ax.scatter(*raised.T, s=area, **colours, edgecolors="0.4", linewidths=0.4)
+    shades = require("matplotlib", extra="plot").colormaps[colours["cmap"]]
+    tones = shades(0.5 + 0.5 * numbers / colours["vmax"])
+    ax.add_collection3d(art.Line3DCollection(upright, colors=tones, linewidths=1.6, zorder=2))
+    drawn = ax.scatter(
+        *raised.T,
+        s=area * (0.12 + 0.48 * np.abs(numbers) / colours["vmax"]),  # zeros do not hide edges
+        **colours,
+        edgecolors="0.3",
+        linewidths=0.4,
+        zorder=3,
+        depthshade=False,
+    )
     ax.set_xticks([])
     ax.set_yticks([])
+    ax.view_init(elev=24, azim=-60)
+    ax.set_box_aspect((1, 1, 0.6), zoom=1.15)
+    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+        axis.pane.fill = False
+        axis.pane.set_edgecolor("0.85")
     return drawn
