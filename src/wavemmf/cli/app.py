@@ -17,6 +17,7 @@ from .policy import policy_app
 from .refine import refine
 from .report import report
 from .reproduce import reproduce_app
+from .reproduce_all import reproduce_all
 
 __all__ = ["app", "main"]
 
@@ -69,6 +70,7 @@ app.command()(plot)
 app.command()(report)
 app.add_typer(policy_app, name="policy")
 app.add_typer(classify_app, name="classify")
+reproduce_app.command(name="all")(reproduce_all)
 app.add_typer(reproduce_app, name="reproduce")
 
 

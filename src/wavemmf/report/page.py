@@ -16,7 +16,7 @@ from ..graphs import Graph
 from ..graphs.readers import load_if_path
 from .content import content
 
-__all__ = ["check_report_path", "report_html", "write_report"]
+__all__ = ["asset", "check_report_path", "report_html", "write_report"]
 
 # A page with more nodes would be slow to open and to slide through.
 _MOST_NODES = 20_000
@@ -65,12 +65,12 @@ def report_html(f: Factorization, A: Any = None, title: str | None = None) -> st
     values = json.dumps(content(f, graph, heading), allow_nan=False, separators=(",", ":"))
     parts = {
         "TITLE": html.escape(heading),
-        "STYLE": _asset("page.css"),
+        "STYLE": asset("page.css"),
         # No "<" inside: whatever a node is called, it cannot end the element.
         "CONTENT": values.replace("<", "\\u003c"),
-        "SCRIPT": "\n".join(map(_asset, _SCRIPTS)),
+        "SCRIPT": "\n".join(map(asset, _SCRIPTS)),
     }
-    page = _asset("page.html")
+    page = asset("page.html")
     # The content comes last: nothing in it is taken for the place of another part.
     for name in ("STYLE", "SCRIPT", "TITLE", "CONTENT"):
         page = page.replace(f"@@{name}@@", parts[name])
@@ -118,5 +118,6 @@ def _name(graph: Any) -> str:
     return graph.name if isinstance(graph, Graph) else ""
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """Return the text of a file that pages are made of."""
     return (resources.files(__package__) / "assets" / name).read_text(encoding="utf-8")
