@@ -29,7 +29,8 @@ _SECTIONS = {
         "Frobenius error against core size. Matrices, k and drop are those of the paper (Karate "
         "k = 8, Kronecker k = 16 with up to 8 wavelets per level, Cayley tree k = 8; greedy with "
         "k = 2; Nyström with uniform columns). The paper shows curves without numbers; core sizes "
-        "are ours, and rotations are optimised from greedy indices, not learned ones.",
+        "are ours, and rotations are optimised from greedy indices, not learned ones. Equal core "
+        "is not equal cost: the table has the numbers that each method stores.",
         "wavemmf reproduce fig1",
         ("fig1/figure1.png",),
         ("fig1/figure1.csv",),
