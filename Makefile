@@ -36,12 +36,19 @@ $(VENV)/.torch: constraints.txt tools/install_torch.sh $(VENV)/.dev
 	tools/install_torch.sh $(BIN)/python
 	@touch $@
 
+# A browser for the tests of reports; without one they are skipped.
+$(VENV)/.browser: tools/install_browser.sh | $(BIN)/python
+	tools/install_browser.sh
+	@touch $@
+
 # For users
 
-demo: $(VENV)/.base ## compare factorizations of the karate club graph, with a picture
+demo: $(VENV)/.base ## compare factorizations of the karate club graph, and look at one
 	@mkdir -p $(DEMO_DIR)
 	$(BIN)/wavemmf compare karate --cores 4,8,16 \
 		--plot $(DEMO_DIR)/karate.png --csv $(DEMO_DIR)/karate.csv
+	$(BIN)/wavemmf factorize karate --core 8 --k 8 --optimize lbfgs -o $(DEMO_DIR)/karate.mmf >/dev/null
+	$(BIN)/wavemmf report $(DEMO_DIR)/karate.mmf --graph karate -o $(DEMO_DIR)/report.html
 
 # For developers
 
@@ -71,7 +78,7 @@ $(VENV)/.kernels: $(wildcard src/wavemmf/kernels/*.py) | $(BIN)/python
 
 unit docs-tests coverage bench bench-scale: $(VENV)/.kernels
 
-unit: $(VENV)/.torch ## the tests
+unit: $(VENV)/.torch $(VENV)/.browser ## the tests
 	$(BIN)/python -m pytest -n 2
 
 docs-tests: $(VENV)/.torch ## the examples in the docstrings
@@ -84,7 +91,7 @@ docs: $(VENV)/.torch $(VENV)/.kernels ## the documentation with all examples, in
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html && \
 	cd docs/_build && ../../$(BIN)/python -m pytest -q -c ../../pyproject.toml --doctest-glob='*.md' ../tutorial.md
 
-coverage: $(VENV)/.torch ## the tests, with the lines they miss
+coverage: $(VENV)/.torch $(VENV)/.browser ## the tests, with the lines they miss
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
 
 soak: $(VENV)/.torch $(VENV)/.kernels ## random cases through the public functions, for 20 minutes

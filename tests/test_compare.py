@@ -278,7 +278,7 @@ class TestPlot:
             for core in (16, 4)
         ]
         figure = experiments.plots._draw_tradeoff(rows, "all of them", 190)
-        assert len(figure.axes) == 2
+        assert len(figure.axes) == 3
         for axes in figure.axes:
             assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
             drawn = [len(points.get_offsets()) for points in axes.collections]

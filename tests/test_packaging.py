@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import shutil
 import subprocess
 import sys
+import zipfile
 from importlib import metadata
 from pathlib import Path
 
@@ -40,6 +42,21 @@ def test_the_changelog_has_a_place_for_changes():
 
 def test_types_are_published():
     assert (PACKAGE / "py.typed").is_file()
+
+
+def test_the_assets_of_reports_are_in_the_wheel(tmp_path):
+    source = tmp_path / "source"
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    shutil.copytree(ROOT / "src", source / "src", ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    code = f"from setuptools import build_meta; build_meta.build_wheel({str(tmp_path)!r})"
+    subprocess.run([sys.executable, "-c", code], cwd=source, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    assets = {path.name for path in (PACKAGE / "report" / "assets").iterdir()}
+    assert {f"wavemmf/report/assets/{name}" for name in assets} <= inside
+    assert "page.html" in assets
 
 
 def test_the_command_is_installed():

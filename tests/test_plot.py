@@ -8,6 +8,7 @@ import pytest
 import wavemmf as wm
 from test_cli import failed, run
 from wavemmf.errors import InvalidInputError
+from wavemmf.experiments import compare
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -49,6 +50,9 @@ def test_given_axes_are_used_and_returned(f):
 def test_stems_as_in_the_paper(f):
     ax = wm.plot.wavelet(f, 20, TREE, stems=True)
     assert ax.name == "3d"
+    edges, uprights, nodes = ax.collections
+    assert edges.get_zorder() < uprights.get_zorder() < nodes.get_zorder()
+    assert not ax.computed_zorder, "or the edges are hidden"
     with pytest.raises(InvalidInputError, match="three-dimensional"):
         wm.plot.wavelet(f, 20, TREE, ax=pyplot.subplots()[1], stems=True)
 
@@ -107,6 +111,19 @@ def test_training_of_a_policy():
     points, mean = wm.plot.training(History(), window=10).lines
     assert len(points.get_ydata()) == 100
     assert mean.get_ydata()[0] == pytest.approx(History.errors[:10].mean())
+
+
+def test_errors_of_several_methods():
+    rows = compare(TREE, [6, 12], k=4, methods=["greedy", "nystrom"])
+    _, ax = pyplot.subplots()
+    assert wm.plot.comparison(rows, ax=ax) is ax
+    assert list(ax.get_xticks()) == [6, 12]
+    for cost in ("basis_nonzeros", "stored_numbers", "multiplications"):
+        points = wm.plot.comparison(rows, against=cost).collections[0].get_offsets()
+        expected = [(getattr(row, cost), row.error) for row in rows if row.method == "greedy"]
+        np.testing.assert_allclose(points, expected)
+    with pytest.raises(InvalidInputError, match="against"):
+        wm.plot.comparison(rows, against="beauty")
 
 
 def test_frequencies_by_level(f):

@@ -9,7 +9,7 @@
 import importlib
 from types import ModuleType
 
-from . import baselines, graphs, plot, select
+from . import baselines, graphs, plot, report, select
 from ._version import __version__
 from .errors import WavemmfError
 from .factorization import Factorization, History, Rotations, load
@@ -30,6 +30,7 @@ __all__ = [
     "load",
     "plot",
     "refine",
+    "report",
     "select",
 ]
 

@@ -15,7 +15,9 @@ from .info import info
 from .plot import plot
 from .policy import policy_app
 from .refine import refine
+from .report import report
 from .reproduce import reproduce_app
+from .reproduce_all import reproduce_all
 
 __all__ = ["app", "main"]
 
@@ -56,6 +58,7 @@ def _wavemmf(
       wavemmf info karate.mmf
       wavemmf compare karate --cores 4,8,16 --plot karate.png
       wavemmf plot karate.mmf --graph karate -o wavelets.png
+      wavemmf report karate.mmf --graph karate -o report.html
     """  # noqa: D301
 
 
@@ -64,8 +67,10 @@ app.command()(refine)
 app.command()(info)
 app.command()(compare)
 app.command()(plot)
+app.command()(report)
 app.add_typer(policy_app, name="policy")
 app.add_typer(classify_app, name="classify")
+reproduce_app.command(name="all")(reproduce_all)
 app.add_typer(reproduce_app, name="reproduce")
 
 

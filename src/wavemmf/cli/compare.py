@@ -70,7 +70,9 @@ def compare(
     ] = None,
     tradeoff: Annotated[
         Path | None,
-        typer.Option(help="Draw error against basis non-zeros and against multiplications."),
+        typer.Option(
+            help="Draw error against basis non-zeros, stored numbers and multiplications."
+        ),
     ] = None,
     csv: Annotated[Path | None, typer.Option(help="Write the table as a CSV file.")] = None,
     as_json: JsonOption = False,

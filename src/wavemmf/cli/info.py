@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from ..factorization import load
+from ..report.summary import as_facts, summarize
 from .inputs import JsonOption
 from .output import print_facts, print_json
-from .summary import as_facts, summarize
 
 __all__ = ["info"]
 

@@ -13,6 +13,7 @@ from .._files import atomic_write
 from .._progress import progress
 from ..experiments.csvfile import save_csv
 from ..experiments.node_table import PAPER, Cell, cell_rows, parse_cells, run_node_table
+from .figures import fig1, fig2
 from .inputs import JsonOption, words
 from .output import print_json, print_table
 from .table2 import table2
@@ -22,7 +23,7 @@ __all__ = ["reproduce_app"]
 reproduce_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Run the paper's experiments again (needs the extras torch and pyg).",
+    help="Run the paper's experiments again (tables need the extras torch and pyg, figures plot).",
 )
 
 
@@ -77,6 +78,8 @@ def table1(
 
 
 reproduce_app.command()(table2)
+reproduce_app.command()(fig1)
+reproduce_app.command()(fig2)
 
 
 def _command(

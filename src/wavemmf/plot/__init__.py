@@ -11,6 +11,7 @@ Every function draws on the axes it is given, or on new ones, and returns them.
 from __future__ import annotations
 
 from .canvas import check_plot_path, save_figure
+from .comparison import comparison
 from .curves import convergence, sparse_approximation, spectrum, training
 from .layout import layout
 from .matrices import compression, h_matrix
@@ -18,6 +19,7 @@ from .wavelets import scaling_function, signal, wavelet
 
 __all__ = [
     "check_plot_path",
+    "comparison",
     "compression",
     "convergence",
     "h_matrix",

@@ -158,7 +158,7 @@ def sparse_approximation(
     ax.set_xlabel("coefficients kept")
     ax.set_ylabel("relative error")
     ax.set_ylim(0, 1.02)
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2)  # above
     tidy(ax)
     return ax
 

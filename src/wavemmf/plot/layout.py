@@ -11,10 +11,12 @@ from scipy.sparse.linalg import eigsh
 
 from ..graphs import Graph, adjacency, normalized_laplacian
 
-__all__ = ["layout"]
+__all__ = ["edges", "layout"]
 
 # Forces between all pairs of vertices: above this many the eigenvectors have to do.
 _FEW = 600
+# More edges than this would be a grey blot, and slow.
+_MOST_EDGES = 50_000
 
 
 def layout(graph: Any) -> NDArray[np.float64]:
@@ -44,6 +46,21 @@ def layout(graph: Any) -> NDArray[np.float64]:
     if n <= _FEW and importlib.util.find_spec("networkx") is not None:
         return _by_forces(graph)
     return _by_eigenvectors(graph)
+
+
+def edges(graph: Any) -> NDArray[np.int64]:
+    """Return the pairs of vertices to join by lines; none if they would be too many to see.
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> edges(wm.graphs.path(3)).tolist()
+    [[0, 1], [1, 2]]
+    """
+    rows, columns = adjacency(graph).tocoo().coords
+    once = rows < columns
+    pairs = np.stack([rows[once], columns[once]], axis=1).astype(np.int64)
+    return pairs if len(pairs) <= _MOST_EDGES else pairs[:0]
 
 
 def _by_forces(graph: Any) -> NDArray[np.float64]:

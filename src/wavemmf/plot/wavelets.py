@@ -10,15 +10,11 @@ import numpy.typing as npt
 from .._optional import require
 from ..errors import InvalidInputError
 from ..factorization import Factorization
-from ..graphs import adjacency
 from ..validation import check_integer
 from .canvas import axes_or_new
-from .layout import layout
+from .layout import edges, layout
 
 __all__ = ["scaling_function", "signal", "wavelet"]
-
-# More edges than this would be a grey blot, and slow.
-_MOST_EDGES = 50_000
 
 
 def wavelet(
@@ -130,19 +126,11 @@ def signal(
     limit = float(np.abs(numbers).max(initial=0.0)) or 1.0
     colours = {"c": numbers, "cmap": "RdBu_r", "vmin": -limit, "vmax": limit}
     draw = _stems if stems else _flat
-    drawn = draw(ax, points, numbers, _edges(graph), area, colours)
+    drawn = draw(ax, points, numbers, edges(graph), area, colours)
     ax.set_title(title)
     if bar:
         ax.figure.colorbar(drawn, ax=ax, shrink=0.7, label="value")
     return ax
-
-
-def _edges(graph: Any) -> npt.NDArray[np.int64]:
-    entries = adjacency(graph).tocoo()
-    rows, columns = entries.coords
-    once = rows < columns
-    pairs = np.stack([rows[once], columns[once]], axis=1).astype(np.int64)
-    return pairs if len(pairs) <= _MOST_EDGES else pairs[:0]
 
 
 def _flat(ax: Any, points: Any, numbers: Any, edges: Any, area: float, colours: Any) -> Any:
@@ -167,10 +155,27 @@ def _stems(ax: Any, points: Any, numbers: Any, edges: Any, area: float, colours:
     art = require("mpl_toolkits.mplot3d.art3d", extra="plot")
     flat = np.concatenate([points, np.zeros((len(points), 1))], axis=1)
     raised = np.concatenate([points, numbers[:, np.newaxis]], axis=1)
-    ax.add_collection3d(art.Line3DCollection(flat[edges], colors="0.75", linewidths=0.6))
+    # By itself mplot3d sorts whole collections by depth and hides the edges behind its panes.
+    ax.computed_zorder = False
+    ax.add_collection3d(art.Line3DCollection(flat[edges], colors="0.35", linewidths=0.9, zorder=1))
     upright = np.stack([flat, raised], axis=1)
-    ax.add_collection3d(art.Line3DCollection(upright, colors="0.4", linewidths=0.8))
-    drawn = ax.scatter(*raised.T, s=area, **colours, edgecolors="0.4", linewidths=0.4)
+    shades = require("matplotlib", extra="plot").colormaps[colours["cmap"]]
+    tones = shades(0.5 + 0.5 * numbers / colours["vmax"])
+    ax.add_collection3d(art.Line3DCollection(upright, colors=tones, linewidths=1.6, zorder=2))
+    drawn = ax.scatter(
+        *raised.T,
+        s=area * (0.12 + 0.48 * np.abs(numbers) / colours["vmax"]),  # zeros do not hide edges
+        **colours,
+        edgecolors="0.3",
+        linewidths=0.4,
+        zorder=3,
+        depthshade=False,
+    )
     ax.set_xticks([])
     ax.set_yticks([])
+    ax.view_init(elev=24, azim=-60)
+    ax.set_box_aspect((1, 1, 0.6), zoom=1.15)
+    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+        axis.pane.fill = False
+        axis.pane.set_edgecolor("0.85")
     return drawn
