@@ -158,3 +158,9 @@ def test_the_command(tmp_path):
     failed(run("plot", saved, "--graph", "karate", "--level", "27"), "from 1 to 26")
     failed(run("plot", saved, "--graph", "karate", "-o", "x.gif"), "suffix")
     failed(run("plot", saved, "--graph", "cayley"), "vertices")
+
+
+def test_vertices_with_the_same_neighbours_do_not_hide_each_other():
+    points = wm.plot.layout(wm.graphs.karate())
+    apart = np.linalg.norm(points[:, None] - points[None], axis=2) + 10.0 * np.eye(34)
+    assert apart.min() > 0.02

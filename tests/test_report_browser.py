@@ -105,9 +105,10 @@ def test_the_page_computes_the_wavelets_of_the_library(page, f):
     for place in (1, 14, 26, 30):
         slide(page, place)
         row = np.concatenate([f.rotations.wavelets, f.core_indices])[place - 1]
-        lines = text(page, "largest").replace("−", "-").split("\n")[-6:]
+        seen = min(6, int((np.abs(basis[row]) > 1e-9).sum()))
+        lines = text(page, "largest").replace("−", "-").split("\n")[-seen:]
         told = {int(node): float(value) for node, value in map(str.split, lines)}
-        assert set(told) <= set(range(34))
+        assert len(told) == seen
         for node, value in told.items():
             assert value == pytest.approx(basis[row, node], rel=6e-3, abs=1e-6)
         assert max(map(abs, told.values())) == pytest.approx(np.abs(basis[row]).max(), rel=6e-3)

@@ -67,8 +67,10 @@ def _by_forces(graph: Any) -> NDArray[np.float64]:
     import networkx as nx
 
     drawn = nx.from_scipy_sparse_array(adjacency(graph))
-    start = dict(enumerate(_by_eigenvectors(graph)))
-    points = nx.spring_layout(drawn, pos=start, seed=0, iterations=100)
+    points = _by_eigenvectors(graph)
+    # Vertices with the same neighbours begin at the same place, and no force would part them.
+    points = points + 0.02 * np.random.default_rng(0).standard_normal(points.shape)
+    points = nx.spring_layout(drawn, pos=dict(enumerate(points)), seed=0, iterations=100)
     return np.array([points[i] for i in range(len(points))], dtype=np.float64)
 
 

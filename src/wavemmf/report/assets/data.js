@@ -70,7 +70,7 @@ function short(value, digits = 3) {
   if (value === 0) return "0";
   const text = Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6
     ? value.toExponential(digits - 1) : String(Number(value.toPrecision(digits)));
-  return text.replace("-", "−");
+  return text.replaceAll("-", "−");
 }
 
 function grouped(count) {

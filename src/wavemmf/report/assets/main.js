@@ -59,7 +59,8 @@ function describeChosen(isWavelet, level) {
 }
 
 function fillLargest(values) {
-  const order = Array.from(values.keys()).sort((a, b) => Math.abs(values[b]) - Math.abs(values[a])).slice(0, 6);
+  const seen = Array.from(values.keys()).filter((i) => Math.abs(values[i]) > 1e-9); // the rest is rounding
+  const order = seen.sort((a, b) => Math.abs(values[b]) - Math.abs(values[a])).slice(0, 6);
   element("largest").tBodies[0].replaceChildren(...order.map((i) => {
     const row = document.createElement("tr");
     for (const text of [nodeName(i), short(values[i])]) row.insertCell().textContent = text;
