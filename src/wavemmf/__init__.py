@@ -15,6 +15,7 @@ from .errors import WavemmfError
 from .factorization import Factorization, History, Rotations, load
 from .factorize import factorize
 from .many import factorize_many
+from .precondition import preconditioner
 from .refine import refine
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "graphs",
     "load",
     "plot",
+    "preconditioner",
     "refine",
     "select",
 ]

@@ -16,6 +16,7 @@ from .errors import InputTypeError, InvalidInputError, TooLargeError
 __all__ = [
     "Matrix",
     "check_choice",
+    "check_finite",
     "check_integer",
     "check_matrix",
     "check_memory",
@@ -109,6 +110,24 @@ def check_positive(name: str, value: Any) -> float:
     except (TypeError, ValueError):
         raise InputTypeError(message) from None
     if not (np.isfinite(number) and number > 0):
+        raise InvalidInputError(message)
+    return number
+
+
+def check_finite(name: str, value: Any) -> float:
+    """Return `value` as a finite float.
+
+    Examples
+    --------
+    >>> check_finite("shift", 1)
+    1.0
+    """
+    message = f"{name} must be a finite number, got {value!r}"
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputTypeError(message) from None
+    if not np.isfinite(number):
         raise InvalidInputError(message)
     return number
 
