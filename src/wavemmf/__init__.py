@@ -7,7 +7,7 @@
 """
 
 import importlib
-from types import ModuleType
+from typing import Any
 
 from . import baselines, graphs, plot, select
 from ._version import __version__
@@ -36,10 +36,13 @@ __all__ = [
 ]
 
 #: Parts that need optional packages; imported when they are first asked for.
-_OPTIONAL = ("nn", "rl", "torch")
+_OPTIONAL = ("estimator", "nn", "rl", "torch")
+_ESTIMATORS = ("MMF", "MMFGaussianProcessRegressor", "MMFKernelRidge")
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     if name in _OPTIONAL:
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _ESTIMATORS:
+        return getattr(importlib.import_module(f"{__name__}.estimator"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
