@@ -199,6 +199,8 @@ def _as_dense(A: Any) -> NDArray[Any]:
     if isinstance(A, np.ma.MaskedArray) and np.ma.is_masked(A):
         raise InvalidInputError("the matrix has masked entries; fill them first")
     try:
+        if hasattr(A, "__dlpack__") and not hasattr(A, "__array__"):
+            return np.from_dlpack(A)
         return np.asarray(A)
     except ValueError as error:  # NumPy says so for rows of different lengths.
         raise InvalidInputError(f"the input is not a rectangular array: {error}") from error
