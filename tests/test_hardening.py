@@ -8,6 +8,7 @@ import pickle
 import random
 import re
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,26 @@ def test_a_small_file_cannot_fill_the_memory(tmp_path, monkeypatch):
     path = tmp_path / "bomb.edges.gz"
     path.write_bytes(gzip.compress(b"0 1\n" * (8 * 2**20)))
     with pytest.raises(TooLargeError, match=r"bomb.edges.gz needs"):
+        wm.graphs.read(path)
+
+
+def test_a_lying_header_length_sets_nothing_aside(tmp_path):
+    path = tmp_path / "liar.npy"
+    path.write_bytes(b"\x93NUMPY\x02\x00\xff\xff\xff\xff{'descr': '<f8'}")
+    tracemalloc.start()
+    try:
+        with pytest.raises(FileFormatError, match="not a valid .npy"):
+            wm.graphs.read(path)
+        assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("layout", ["1 1\n1\n", "2 2\n1\n2\n3\n\n4\n5\n"])
+def test_too_many_values_of_matrix_market_are_refused(tmp_path, layout):
+    path = tmp_path / "long.mtx"
+    path.write_text(f"%%MatrixMarket matrix array real symmetric\n{layout}9\n")
+    with pytest.raises(FileFormatError, match="lines of values"):
         wm.graphs.read(path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import tokenize
 import zipfile
 import zlib
@@ -21,6 +22,8 @@ __all__ = ["read_matrix_market", "read_npy", "read_npz"]
 
 # gzip cannot compress better than this, which bounds what a small file can hold.
 _GZIP_RATIO = 1032
+# NumPy refuses longer headers than 10,000 characters.
+_LONGEST_NPY_HEADER = 2**16
 # What NumPy and zipfile raise for damaged headers (which are Python literals) and contents.
 _DAMAGE = (
     ValueError, EOFError, OSError, OverflowError, SyntaxError, TypeError, zipfile.BadZipFile,
@@ -45,7 +48,9 @@ def read_matrix_market(path: Path) -> NDArray[Any] | sp.csr_array:
 def read_npy(path: Path) -> NDArray[Any]:
     """Read one array in NumPy's own format; pickled objects are refused."""
     with path.open("rb") as stream:
-        _check_npy_header(stream, path.stat().st_size, str(path))
+        # From memory: a file would set aside as much as the header's length claims, up to 4 GB.
+        start = io.BytesIO(stream.read(_LONGEST_NPY_HEADER))
+    _check_npy_header(start, path.stat().st_size, str(path))
     try:
         return np.asarray(np.load(path, allow_pickle=False))
     except _DAMAGE as error:
