@@ -66,7 +66,7 @@ def test_a_lying_header_length_sets_nothing_aside(tmp_path):
     path.write_bytes(b"\x93NUMPY\x02\x00\xff\xff\xff\xff{'descr': '<f8'}")
     tracemalloc.start()
     try:
-        with pytest.raises(FileFormatError, match="not a valid .npy"):
+        with pytest.raises(FileFormatError, match=r"not a valid \.npy"):
             wm.graphs.read(path)
         assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
     finally:
