@@ -14,7 +14,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format type layers unit docs-tests docs coverage soak faults dist audit bench bench-scale torch clean
+.PHONY: help demo test lint format type layers unit docs-tests docs coverage fuzz soak faults dist audit bench bench-scale torch clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -124,6 +124,9 @@ bench: $(VENV)/.torch ## speed, as ratios measured side by side
 bench-scale: $(VENV)/.torch ## large sparse graphs and data sets of many graphs (half an hour)
 	$(BIN)/python benchmarks/bench_scale.py
 	$(BIN)/python benchmarks/bench_many.py
+
+fuzz: $(VENV)/.torch ## damaged and lying files for every reader (up to ten minutes each)
+	$(BIN)/python tools/fuzz_readers.py
 
 torch: $(VENV)/.dev ## try again to install torch without CUDA
 	tools/install_torch.sh $(BIN)/python

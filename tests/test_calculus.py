@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -106,6 +108,32 @@ def test_singular_matrices_are_named():
         f.shifted(-1.0).apply(np.sqrt)
     with pytest.raises(SingularError, match="negative eigenvalues"):
         f.shifted(-1.0).sample(0)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("core_is_singular", [False, True])
+def test_singular_systems_say_what_to_do(sparse, core_is_singular):
+    diagonal = np.array([1.0, 2.0, 3.0, 4.0])
+    f = wm.factorize(np.diag(diagonal), core=2, k=2)
+    where = f.core_indices[0] if core_is_singular else np.setdiff1d(range(4), f.core_indices)[0]
+    diagonal[where] = 0.0
+    core = np.diag(diagonal[f.core_indices])
+    f = replace(f, diagonal_of_h=diagonal, core=sp.csr_array(core) if sparse else core)
+    what = "core is singular" if core_is_singular else "a wavelet has frequency 0"
+    with pytest.raises(SingularError, match=rf"{what} with shift=0: give another shift.*pinv"):
+        f.solve(np.ones(4))
+    b = f @ np.ones(4)
+    np.testing.assert_allclose(f @ (f.pinv() @ b), b, atol=1e-12)
+    x = f.solve(b, shift=0.5)
+    np.testing.assert_allclose(f.shifted(0.5) @ x, b, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_shifts_of_tiny_and_huge_matrices_keep_their_norm(scale):
+    a = np.diag([1.0, 2.0, 3.0, 4.0]) * scale
+    f = wm.factorize(a, core=2, k=2).shifted(scale)
+    assert f.matrix_norm / scale == pytest.approx(np.linalg.norm([2.0, 3.0, 4.0, 5.0]))
+    assert f.power(1.0).matrix_norm / scale == pytest.approx(np.linalg.norm([2.0, 3.0, 4.0, 5.0]))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@
 """
 
 import importlib
-from types import ModuleType
+from typing import Any
 
 from . import baselines, graphs, plot, report, select
 from ._version import __version__
@@ -15,6 +15,7 @@ from .errors import WavemmfError
 from .factorization import Factorization, History, Rotations, load
 from .factorize import factorize
 from .many import factorize_many
+from .precondition import preconditioner
 from .refine import refine
 
 __all__ = [
@@ -29,16 +30,20 @@ __all__ = [
     "graphs",
     "load",
     "plot",
+    "preconditioner",
     "refine",
     "report",
     "select",
 ]
 
 #: Parts that need optional packages; imported when they are first asked for.
-_OPTIONAL = ("nn", "rl", "torch")
+_OPTIONAL = ("estimator", "nn", "rl", "torch")
+_ESTIMATORS = ("MMF", "MMFGaussianProcessRegressor", "MMFKernelRidge")
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     if name in _OPTIONAL:
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _ESTIMATORS:
+        return getattr(importlib.import_module(f"{__name__}.estimator"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

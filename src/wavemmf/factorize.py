@@ -90,9 +90,9 @@ def factorize(
     Parameters
     ----------
     A : matrix, graph or path
-        ndarray, any SciPy sparse matrix or array, torch tensor (dense or sparse), networkx
-        graph, PyG Data, `wavemmf.graphs.Graph`, or a file (.mtx, .npz, .npy or edge list, also
-        gzipped).
+        ndarray, any SciPy sparse matrix or array, torch tensor (dense or sparse), networkx or
+        igraph graph, PyG Data, `wavemmf.graphs.Graph`, or a file (.mtx, .npz, .npy or edge
+        list, also gzipped).
     core : int, optional
         Number of coordinates left in the core; a tenth of the rows, at least 8, by default.
     k : int

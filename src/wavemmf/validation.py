@@ -17,6 +17,7 @@ from .errors import InputTypeError, InvalidInputError, TooLargeError
 __all__ = [
     "Matrix",
     "check_choice",
+    "check_finite",
     "check_integer",
     "check_matrix",
     "check_memory",
@@ -110,6 +111,24 @@ def check_positive(name: str, value: Any) -> float:
     except (TypeError, ValueError):
         raise InputTypeError(message) from None
     if not (np.isfinite(number) and number > 0):
+        raise InvalidInputError(message)
+    return number
+
+
+def check_finite(name: str, value: Any) -> float:
+    """Return `value` as a finite float.
+
+    Examples
+    --------
+    >>> check_finite("shift", 1)
+    1.0
+    """
+    message = f"{name} must be a finite number, got {value!r}"
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputTypeError(message) from None
+    if not np.isfinite(number):
         raise InvalidInputError(message)
     return number
 
@@ -217,6 +236,8 @@ def _as_dense(A: Any) -> NDArray[Any]:
     if isinstance(A, np.ma.MaskedArray) and np.ma.is_masked(A):
         raise InvalidInputError("the matrix has masked entries; fill them first")
     try:
+        if hasattr(A, "__dlpack__") and not hasattr(A, "__array__"):
+            return np.from_dlpack(A)
         return np.asarray(A)
     except ValueError as error:  # NumPy says so for rows of different lengths.
         raise InvalidInputError(f"the input is not a rectangular array: {error}") from error

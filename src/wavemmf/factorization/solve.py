@@ -65,4 +65,7 @@ def _core_solver(core: Any, shift: float, largest: float) -> Callable[[Floats], 
 
 
 def _message(what: str, shift: float) -> str:
-    return f"{what} with shift={shift:g}: give another shift to solve (A + shift I) x = b instead"
+    return (
+        f"{what} with shift={shift:g}: give another shift to solve (A + shift I) x = b instead, or "
+        "take pinv() @ b for the least-squares solution"
+    )

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..errors import InputTypeError
 from ..validation import Matrix, check_choice, check_matrix
-from .foreign import from_torch, is_networkx, is_pyg, is_torch
+from .foreign import from_torch, is_igraph, is_networkx, is_pyg, is_torch
 from .graph import Graph
 from .laplacian import adjacency, laplacian, normalized_laplacian
 from .readers import load_if_path
@@ -27,8 +27,9 @@ def as_matrix(obj: Any, matrix: str | None = None, symmetrize: bool = False) -> 
     ----------
     obj : object
         A matrix (ndarray, scipy sparse of any format, dense or sparse torch tensor, pandas
-        DataFrame, nested lists), a graph (Graph, networkx graph, PyG Data), or the path of a
-        file that `read` understands: .mtx, .npz and .npy hold matrices, edge lists graphs.
+        DataFrame, anything with ``__array__`` or ``__dlpack__``, nested lists), a graph (Graph,
+        networkx or igraph graph, PyG Data), or the path of a file that `read` understands: .mtx,
+        .npz and .npy hold matrices, edge lists graphs.
     matrix : {"normalized_laplacian", "laplacian", "adjacency"}, optional
         Which matrix of the graph to take. By default graphs give their normalized Laplacian
         and matrices are taken as they are; if given, a matrix is taken as an adjacency matrix.
@@ -58,14 +59,14 @@ def as_matrix(obj: Any, matrix: str | None = None, symmetrize: bool = False) -> 
 
 
 def is_graph(obj: Any) -> bool:
-    """Whether `obj` is a graph object (Graph, networkx, PyG) rather than a plain matrix.
+    """Whether `obj` is a graph object (Graph, networkx, igraph, PyG) rather than a plain matrix.
 
     Examples
     --------
     >>> is_graph([[0, 1], [1, 0]])
     False
     """
-    return isinstance(obj, Graph) or is_networkx(obj) or is_pyg(obj)
+    return isinstance(obj, Graph) or is_networkx(obj) or is_igraph(obj) or is_pyg(obj)
 
 
 def _plain_matrix(obj: Any) -> Any:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileFormatError, TooLargeError
+from ..validation import check_memory
 from .graph import Graph, graph_from_edges
 
 __all__ = ["check_order", "read_edge_list", "read_text"]
@@ -32,6 +33,8 @@ Columns: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.flo
 # beyond that, an id such as 10**15 is a mistake rather than a graph full of isolated vertices.
 _FREE_VERTICES = 1_000_000
 _VERTICES_PER_EDGE = 100
+# Compressed files are read in pieces of this many bytes.
+_PIECE = 16 * 2**20
 
 
 @dataclass(frozen=True)
@@ -73,13 +76,23 @@ def read_text(path: Path) -> str:
     try:
         content = path.read_bytes()
         if path.suffix.lower() == ".gz":
-            content = gzip.decompress(content)
+            content = _decompress(content, path)
         text = content.decode("utf-8-sig")
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FileFormatError(f"{path} is not a complete gzip file: {error}") from error
     except UnicodeDecodeError as error:
         raise FileFormatError(f"{path} is not a text file in UTF-8: {error}") from error
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _decompress(content: bytes, path: Path) -> bytes:
+    # Piece by piece: a small file can announce, and hold, more than there is memory for.
+    pieces: list[bytes] = []
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+        while piece := stream.read(_PIECE):
+            pieces.append(piece)
+            check_memory(3 * _PIECE * len(pieces), f"the text in {path}")
+    return b"".join(pieces)
 
 
 def check_order(n: int, entries: int, path: Path) -> None:

@@ -16,9 +16,11 @@ from .._optional import require
 from ..errors import InputTypeError, InvalidInputError
 
 __all__ = [
+    "from_igraph",
     "from_networkx",
     "from_pyg",
     "from_torch",
+    "is_igraph",
     "is_networkx",
     "is_pyg",
     "is_torch",
@@ -28,6 +30,11 @@ __all__ = [
 def is_networkx(obj: Any) -> bool:
     """Whether `obj` is a networkx graph of any kind."""
     return _defined_in(obj, "networkx") and hasattr(obj, "adj")
+
+
+def is_igraph(obj: Any) -> bool:
+    """Whether `obj` is a graph of python-igraph."""
+    return _defined_in(obj, "igraph") and hasattr(obj, "get_edgelist")
 
 
 def is_pyg(obj: Any) -> bool:
@@ -51,6 +58,32 @@ def from_networkx(graph: Any, weighted: bool = True) -> sp.csr_array:
     except (TypeError, ValueError) as error:
         raise InputTypeError(f"the edge attribute 'weight' is not a number: {error}") from error
     return sp.csr_array(matrix)
+
+
+def from_igraph(graph: Any, weighted: bool = True) -> sp.csr_array:
+    """Return the adjacency matrix; weights are the edge attribute 'weight', repeated edges add up.
+
+    As for networkx, a self-loop is one diagonal entry, and a directed graph gives an asymmetric
+    matrix.
+    """
+    n = graph.vcount()
+    if n == 0:
+        raise InvalidInputError("the igraph graph has no vertices")
+    tails, heads = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2).T
+    values = np.ones(tails.size)
+    if weighted and "weight" in graph.es.attributes():
+        try:
+            values = np.array(graph.es["weight"], dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputTypeError(f"the edge attribute 'weight' is not a number: {error}") from error
+    if not graph.is_directed():
+        apart = tails != heads
+        tails, heads, values = (
+            np.concatenate([tails, heads[apart]]),
+            np.concatenate([heads, tails[apart]]),
+            np.concatenate([values, values[apart]]),
+        )
+    return sp.csr_array(sp.coo_array((values, (tails, heads)), shape=(n, n)))
 
 
 def from_pyg(data: Any, weighted: bool = True) -> sp.csr_array:

@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidInputError
 from ..validation import check_matrix
-from .foreign import from_networkx, from_pyg, from_torch, is_networkx, is_pyg, is_torch
+from .foreign import (
+    from_igraph,
+    from_networkx,
+    from_pyg,
+    from_torch,
+    is_igraph,
+    is_networkx,
+    is_pyg,
+    is_torch,
+)
 from .graph import Graph
 from .readers import load_if_path
 
@@ -25,11 +34,11 @@ def adjacency(graph: Any, *, weighted: bool = True, symmetrize: bool = False) ->
 
     Parameters
     ----------
-    graph : Graph, networkx graph, PyG Data, torch tensor, scipy sparse, ndarray, str or Path
+    graph : Graph, networkx or igraph graph, PyG Data, torch, SciPy or NumPy matrix, str or Path
         Plain matrices are taken as adjacency matrices; a path is read with `read`.
     weighted : bool
-        Keep the edge weights (networkx: the attribute ``'weight'``; PyG: ``edge_weight``, or
-        an ``edge_attr`` of one column), or set them all to 1.
+        Keep the edge weights (networkx, igraph: the attribute ``'weight'``; PyG: ``edge_weight``,
+        or an ``edge_attr`` of one column), or set them all to 1.
     symmetrize : bool
         Make a directed graph undirected: an edge present in one direction is mirrored, one
         present in both gets the mean of its two weights. Otherwise directed input is an error.
@@ -126,6 +135,8 @@ def _raw_adjacency(graph: Any, weighted: bool) -> Any:
         return graph.adjacency
     if is_networkx(graph):
         return from_networkx(graph, weighted)
+    if is_igraph(graph):
+        return from_igraph(graph, weighted)
     if is_pyg(graph):
         return from_pyg(graph, weighted)
     if is_torch(graph):
