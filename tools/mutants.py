@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import contextlib
-import copy
 import importlib
 import json
 import os
@@ -44,9 +42,9 @@ TARGETS = {
     "kernels": [f"wavemmf.kernels.{name}" for name in KERNELS],
 }
 TESTS = {
-    "factorization": ["test_factorization.py", "test_storage.py", "test_mutants.py"],
+    "factorization": ["test_factorization.py", "test_storage.py"],
     "kernels": ["test_contract.py", "test_factorize.py", "test_small_kernels.py",
-                "test_factorization.py", "test_mutants.py"],
+                "test_factorization.py"],
 }  # fmt: skip
 # Seconds of computing: the longest test taken, and what a mutant may use before it is stopped.
 LONGEST_TEST, LIMIT = 1.5, 20
@@ -64,55 +62,50 @@ SWAPS: dict[type, type] = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """A function with one change."""
+    """One change of a function: of which node of the module's tree, and the kind of change."""
 
     module: str
     function: str
-    line: int
-    before: str
-    after: str
-    code: CodeType
+    node: int
+    kind: int
+
+    def made(self) -> tuple[CodeType, str]:
+        """Return the code of the changed function, and the change in words."""
+        tree = source(self.module)
+        node: Any = list(ast.walk(tree))[self.node]
+        place = f"{self.module}:{getattr(node, 'lineno', '')} {self.function}"
+        before = shown(node)
+        change(node, self.kind)
+        ast.fix_missing_locations(tree)
+        code = compile(tree, str(path_of(self.module)), "exec")
+        for part in self.function.split("."):
+            code = next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == part)
+        return code, f"{place}: {before}  ->  {shown(node)}"
+
+
+def path_of(module: str) -> Path:
+    return ROOT / "src" / Path(*module.split(".")).with_suffix(".py")
+
+
+def source(module: str) -> ast.Module:
+    return ast.parse(path_of(module).read_text(encoding="utf-8"))
+
+
+def shown(node: ast.AST) -> str:
+    return ast.unparse(node).replace("\n", " ")[:70]
 
 
 def mutants_of(module: str) -> Iterator[Mutant]:
     """Yield all mutants of the functions of a module."""
-    path = ROOT / "src" / Path(*module.split(".")).with_suffix(".py")
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for index, node in enumerate(list(ast.walk(tree))):
-        for kind in range(2):
-            changed = copy.deepcopy(tree)
-            place = list(ast.walk(changed))[index]
-            before = _shown(place)
-            if not _inside_function(tree, node) or not _change(place, kind):
-                continue
-            name = _inside_function(tree, node)
-            ast.fix_missing_locations(changed)
-            code = _find_code(compile(changed, str(path), "exec"), name)
-            yield Mutant(module, name, getattr(node, "lineno", 0), before, _shown(place), code)
-
-
-def _shown(node: ast.AST) -> str:
-    with contextlib.suppress(Exception):
-        return ast.unparse(node).partition("\n")[0]
-    return type(node).__name__
-
-
-def _inside_function(tree: ast.AST, wanted: ast.AST) -> str:
-    """Return the name of the outermost function that runs the node, or nothing."""
-    return _places(tree).get(id(wanted), "")
-
-
-_known: dict[int, dict[int, str]] = {}
-
-
-def _places(tree: ast.AST) -> dict[int, str]:
-    if id(tree) not in _known:
-        found: dict[int, str] = {}
-        for name, function in _functions(tree):
-            for statement in function.body:
-                _note(statement, name, found)
-        _known[id(tree)] = found
-    return _known[id(tree)]
+    tree = source(module)
+    places: dict[int, str] = {}
+    for name, function in _functions(tree):
+        for statement in function.body:
+            _note(statement, name, places)
+    for index, node in enumerate(ast.walk(tree)):
+        if id(node) in places:
+            for kind in kinds(node):
+                yield Mutant(module, places[id(node)], index, kind)
 
 
 def _functions(tree: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -135,34 +128,34 @@ def _note(node: ast.AST, name: str, found: dict[int, str]) -> None:
                 _note(child, name, found)
 
 
-def _change(node: Any, kind: int) -> bool:
-    """Change the node in place; return whether there is a change of this kind."""
-    if isinstance(node, ast.If | ast.While | ast.IfExp) and kind == 0:
-        node.test = ast.UnaryOp(ast.Not(), node.test)
-    elif isinstance(node, ast.Compare) and kind == 0:
+def kinds(node: Any) -> tuple[int, ...]:
+    """Return the kinds of change there are for a node."""
+    if isinstance(node, ast.Constant):
+        numeric = type(node.value) in (int, float)
+        return (0, 1) if numeric else (0,) * isinstance(node.value, bool)
+    if isinstance(node, ast.BinOp | ast.BoolOp | ast.AugAssign):
+        swap = (0,) if type(node.op) in SWAPS else ()
+        return (*swap, 1) if isinstance(node, ast.AugAssign) else swap
+    if isinstance(node, ast.UnaryOp):
+        return (0,) * isinstance(node.op, ast.USub)
+    return (0,) * isinstance(node, ast.If | ast.While | ast.IfExp | ast.Compare | ast.Expr)
+
+
+def change(node: Any, kind: int) -> None:
+    """Change a node in place."""
+    if isinstance(node, ast.Expr) or (isinstance(node, ast.AugAssign) and kind == 1):
+        node.__class__, node.__dict__ = ast.Pass, {"lineno": node.lineno, "col_offset": 0}
+    elif isinstance(node, ast.Constant):
+        up = 1 if kind == 0 else -1
+        node.value = not node.value if isinstance(node.value, bool) else node.value + up
+    elif isinstance(node, ast.Compare):
         node.ops[0] = SWAPS[type(node.ops[0])]()
-    elif isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp) and kind == 0:
-        if type(node.op) not in SWAPS:
-            return False
-        node.op = SWAPS[type(node.op)]()
-    elif isinstance(node, ast.AugAssign | ast.Expr) and kind == 1:
-        node.__dict__ = ast.Expr(ast.Constant(None)).__dict__ | {"lineno": node.lineno}
-        node.__class__ = ast.Expr
-    elif isinstance(node, ast.Constant) and isinstance(node.value, bool) and kind == 0:
-        node.value = not node.value
-    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        node.value += 1 if kind == 0 else -1
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and kind == 0:
+    elif isinstance(node, ast.UnaryOp):
         node.op = ast.UAdd()
+    elif isinstance(node, ast.BinOp | ast.BoolOp | ast.AugAssign):
+        node.op = SWAPS[type(node.op)]()
     else:
-        return False
-    return True
-
-
-def _find_code(code: CodeType, name: str) -> CodeType:
-    for part in name.split("."):
-        code = next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == part)
-    return code
+        node.test = ast.UnaryOp(ast.Not(), node.test)
 
 
 def function_of(module: str, name: str) -> FunctionType:
@@ -194,46 +187,47 @@ def plain_transform(
 class Plugin:
     """Takes the place of pytest's loop over tests."""
 
-    def __init__(self, group: str, count: int, seed: int) -> None:
-        self.group, self.count, self.seed = group, count, seed
+    def __init__(self, given: argparse.Namespace) -> None:
+        self.given = given
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Take some of the tests."""
+        if len(items) > self.given.tests:
+            items[:] = random.Random(self.given.seed).sample(items, self.given.tests)
 
     def pytest_runtestloop(self, session: Any) -> bool:
         """Run all mutants."""
-        if self.group == "kernels":
+        group, start = self.given.group, time.monotonic()
+        if group == "kernels":
             kernels = importlib.import_module("wavemmf.kernels.transform").TRANSFORM_KERNELS
-            for tile in kernels:
-                kernels[tile] = plain_transform
-        start = time.monotonic()
-        mutants = [mutant for module in TARGETS[self.group] for mutant in mutants_of(module)]
-        calls, seconds = observe(session, mutants)
-        called = set(calls)
-        out = sys.__stdout__
-        print(
-            f"{len(mutants)} mutants possible; {len(seconds)} tests of {len(session.items)} are "
-            f"quick and pass; {len(called)} functions called; {time.monotonic() - start:.0f} s",
-            file=out, flush=True,
-        )  # fmt: skip
-        chosen = random.Random(self.seed).sample(mutants, min(self.count, len(mutants)))
-        survivors, untested = [], 0
+            kernels.update(dict.fromkeys(kernels, plain_transform))
+        mutants = [mutant for module in TARGETS[group] for mutant in mutants_of(module)]
+        chosen = random.Random(self.given.seed).sample(mutants, self.given.mutants)
+        calls, seconds = observe(session, chosen)
+        say(
+            f"{group}: {len(seconds)} of {len(session.items)} tests are quick and pass, "
+            f"{time.monotonic() - start:.0f} s"
+        )
+        killed = untested = 0
         for number, mutant in enumerate(chosen, start=1):
             tests = sorted(calls.get((mutant.module, mutant.function), ()), key=seconds.__getitem__)
             untested += not tests
-            if not survives(session, mutant, tests[:MOST_TESTS]):
-                continue
-            survivors.append(mutant)
-            print(
-                f"[{number}] {mutant.module}:{mutant.line} {mutant.function}: "
-                f"{mutant.before}  ->  {mutant.after}  ({len(tests)} tests)",
-                file=out, flush=True,
-            )  # fmt: skip
-        killed = len(chosen) - len(survivors)
-        print(
-            f"{self.group}: {killed} of {len(chosen)} mutants killed "
-            f"({killed / len(chosen):.1%}); {untested} in functions that no test taken calls; "
-            f"{time.monotonic() - start:.0f} s",
-            file=out, flush=True,
-        )  # fmt: skip
+            code, words = mutant.made()
+            if survives(session, mutant, code, tests[:MOST_TESTS]):
+                say(f"survived: {words}  ({len(tests)} tests)")
+            else:
+                killed += 1
+            if number % 20 == 0 or number == len(chosen):
+                say(
+                    f"{group}: {killed} of {number} mutants killed ({killed / number:.1%}) out of "
+                    f"{len(mutants)} possible; {untested} in functions that no test taken calls; "
+                    f"{time.monotonic() - start:.0f} s"
+                )
         return True
+
+
+def say(words: str) -> None:
+    print(words, file=sys.__stdout__, flush=True)
 
 
 def observe(
@@ -275,12 +269,12 @@ def _watch(session: Any, index: int, codes: dict[CodeType, Any], report: Path) -
         report.write_text(json.dumps([spent, sorted(called)]))
 
 
-def survives(session: Any, mutant: Mutant, tests: list[int]) -> bool:
+def survives(session: Any, mutant: Mutant, code: CodeType, tests: list[int]) -> bool:
     """Return whether all tests pass although a function was changed."""
 
     def run() -> None:
         _limit(LIMIT)
-        function_of(mutant.module, mutant.function).__code__ = mutant.code
+        function_of(mutant.module, mutant.function).__code__ = code
         if _fails(session, tests):
             os._exit(1)
 
@@ -322,13 +316,12 @@ def main() -> int:
     parser.add_argument("group", choices=list(TARGETS))
     parser.add_argument("--mutants", type=int, default=100, help="how many are drawn")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--tests", type=int, default=400, help="how many tests are taken")
     parser.add_argument("-k", default="", help="take only tests whose names match")
     given = parser.parse_args()
     tests = [str(ROOT / "tests" / name) for name in TESTS[given.group]]
-    tests = [test for test in tests if Path(test).exists()]
-    plugin = Plugin(given.group, given.mutants, given.seed)
-    options = ["-q", "-p", "no:cacheprovider", "-p", "no:terminal", "-k", given.k, *tests]
-    return int(pytest.main(options, plugins=[plugin]))
+    options = ["-q", "-p", "no:cacheprovider", "-k", given.k, *tests]
+    return int(pytest.main(options, plugins=[Plugin(given)]))
 
 
 if __name__ == "__main__":
