@@ -31,7 +31,10 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
+import numpy as np
 import pytest
+
+import wavemmf as wm
 
 ROOT = Path(__file__).parents[1]
 KERNELS = (
@@ -187,6 +190,15 @@ def plain_transform(
     out[:, start:stop] = part
 
 
+def load_kernels() -> None:
+    """Load compiled kernels here, so that no child has to."""
+    a = np.random.default_rng(0).normal(size=(12, 12))
+    f = wm.factorize(a + a.T, core=3, k=4, drop=2)
+    for x in (np.ones((12, 40)), np.ones((12, 40), np.float32), np.ones(12)):
+        f.synthesize(f.analyze(x))
+    f.basis()
+
+
 class Plugin:
     """Takes the place of pytest's loop over tests."""
 
@@ -204,6 +216,8 @@ class Plugin:
         if group == "kernels":
             kernels = importlib.import_module("wavemmf.kernels.transform").TRANSFORM_KERNELS
             kernels.update(dict.fromkeys(kernels, plain_transform))
+        else:
+            load_kernels()
         mutants = [mutant for module in TARGETS[group] for mutant in mutants_of(module)]
         chosen = random.Random(self.given.seed).sample(mutants, self.given.mutants)
         calls, seconds = observe(session, chosen)
@@ -323,7 +337,7 @@ def main() -> int:
     parser.add_argument("-k", default="", help="take only tests whose names match")
     given = parser.parse_args()
     tests = [str(ROOT / "tests" / name) for name in TESTS[given.group]]
-    options = ["-q", "-p", "no:cacheprovider", "-k", given.k, *tests]
+    options = ["-q", "-s", "-p", "no:cacheprovider", "-k", given.k, *tests]
     return int(pytest.main(options, plugins=[Plugin(given)]))
 
 
