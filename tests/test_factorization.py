@@ -250,6 +250,8 @@ def test_wavelets_and_scaling_functions_are_rows_of_the_basis(f: wm.Factorizatio
         np.testing.assert_allclose(
             np.atleast_2d(f.wavelet(level)), w[f.rotations.dropped(level)], atol=1e-12
         )
+    assert f.wavelet(1).shape == (2, f.n)
+    assert wm.factorize(f.to_dense(), core=40, k=2).wavelet(1).shape == (f.n,)
     np.testing.assert_allclose(f.scaling_functions(), w[f.core_indices], atol=1e-12)
     for bad in (0, f.num_levels + 1):
         with pytest.raises(InvalidInputError, match="level"):
