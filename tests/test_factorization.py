@@ -9,11 +9,17 @@ import pickle
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 import oracle
 import wavemmf as wm
-from wavemmf.errors import InputTypeError, InvalidFactorizationError, InvalidInputError
+from wavemmf.errors import (
+    InputTypeError,
+    InvalidFactorizationError,
+    InvalidInputError,
+    TooLargeError,
+)
 from wavemmf.factorization.norms import frobenius_norm
 
 
@@ -244,6 +250,8 @@ def test_wavelets_and_scaling_functions_are_rows_of_the_basis(f: wm.Factorizatio
         np.testing.assert_allclose(
             np.atleast_2d(f.wavelet(level)), w[f.rotations.dropped(level)], atol=1e-12
         )
+    assert f.wavelet(1).shape == (2, f.n)
+    assert wm.factorize(f.to_dense(), core=40, k=2).wavelet(1).shape == (f.n,)
     np.testing.assert_allclose(f.scaling_functions(), w[f.core_indices], atol=1e-12)
     for bad in (0, f.num_levels + 1):
         with pytest.raises(InvalidInputError, match="level"):
@@ -261,6 +269,54 @@ def test_counts(f: wm.Factorization) -> None:
     assert f.stored_numbers == squares + (f.n - 6) + 21
     assert f.multiplications == 2 * squares + (f.n - 6) + 36
     assert f.basis_nonzeros == np.count_nonzero(np.abs(oracle.basis(f)) > 1e-14)
+
+
+def test_sparse_cores_count_and_multiply_as_dense_ones(f: wm.Factorization) -> None:
+    small = np.abs(f.core) < np.median(np.abs(f.core))
+    core = np.where(small & ~np.eye(6, dtype=bool), 0.0, f.core)
+    dense, sparse = (
+        wm.Factorization(f.rotations, f.diagonal_of_h, c, 2.0, 0.5)
+        for c in (core, sp.csr_array(core))
+    )
+    blocks = f.rotations.blocks.size
+    assert sparse.stored_numbers == blocks + (f.n - 6) + np.count_nonzero(np.triu(core))
+    assert sparse.multiplications == 2 * blocks + (f.n - 6) + np.count_nonzero(core)
+    np.testing.assert_allclose(sparse.to_dense(), dense.to_dense(), atol=1e-12)
+    np.testing.assert_array_equal(sparse.h_matrix().toarray(), dense.h_matrix().toarray())
+    with pytest.raises(ValueError, match="read-only"):
+        sparse.core.data[0] = 1
+    with pytest.raises(InvalidFactorizationError, match="NaN or infinite"):
+        wm.Factorization(f.rotations, f.diagonal_of_h, sp.csr_array(core * np.nan), 2.0, 0.5)
+
+
+def test_the_matrix_is_what_the_definition_says(f: wm.Factorization, a: np.ndarray) -> None:
+    w = oracle.basis(f)
+    h = oracle.core_diagonal(w @ a @ w.T, f.core_indices)
+    np.testing.assert_allclose(f.h_matrix().toarray(), h, atol=1e-12)
+    dense = f.to_dense()
+    np.testing.assert_allclose(dense, w.T @ h @ w, atol=1e-12)
+    np.testing.assert_array_equal(dense, dense.T)
+    assert f.relative_error() == pytest.approx(np.linalg.norm(a - dense) / np.linalg.norm(a))
+    assert wm.factorize(np.zeros((3, 3)), core=1, k=2).relative_error() == 0.0
+
+
+def test_a_dense_copy_needs_three_times_its_size(
+    f: wm.Factorization, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAVEMMF_MAX_MEMORY", str(24 * f.n**2))
+    f.to_dense()
+    monkeypatch.setenv("WAVEMMF_MAX_MEMORY", str(24 * f.n**2 - 1))
+    with pytest.raises(TooLargeError, match="dense 42 by 42 matrix"):
+        f.to_dense()
+
+
+def test_the_error_is_estimated_for_the_same_matrix_only(
+    f: wm.Factorization, a: np.ndarray
+) -> None:
+    estimate, spread = f.estimate_error(a, samples=200)
+    assert abs(estimate - f.error()) < 4 * spread
+    with pytest.raises(InvalidInputError, match="must have shape"):
+        f.estimate_error(a[1:, 1:])
 
 
 def test_repr_tells_the_story(f: wm.Factorization) -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import gzip
 import importlib.util
+import json
+import os
 import pickle
 import random
 import re
 import sys
+import time
 import tracemalloc
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +22,8 @@ from hypothesis import strategies as st
 
 import wavemmf as wm
 from wavemmf.errors import FileFormatError, TooLargeError
+from wavemmf.factorization.archive import read_archive, write_archive
+from wavemmf.optimize.checkpoint import Checkpoint
 
 ROOT = Path(__file__).parents[1]
 
@@ -40,17 +46,112 @@ def readers(fuzz):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["mtx", "edges", "edges.gz", "npy", "npz", "mmf"])
+@pytest.mark.parametrize(
+    "name", ["mtx", "mtx.gz", "edges", "edges.gz", "npy", "npz", "mmf", "mmfs", "checkpoint"]
+)
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(seed=st.integers(0, 2**32))
 def test_damaged_files_are_read_or_refused(fuzz, readers, tmp_path, name, seed):
     reader, draw = readers[name], random.Random(seed)
     path = tmp_path / f"case{reader.suffix}"
-    path.write_bytes(fuzz.mutate(draw.choice(reader.seeds), draw))
-    assert fuzz.try_one(reader, path) is None
-    assert list(tmp_path.iterdir()) == [path]
+    path.write_bytes(reader.damage(draw.choice(reader.seeds), draw))
+    problem, _ = fuzz.try_one(reader, path)
+    assert problem is None
+    assert set(tmp_path.iterdir()) <= {path}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_case_that_kills_or_hangs_is_kept_and_the_next_is_read(fuzz, tmp_path, monkeypatch):
+    monkeypatch.setattr(fuzz, "HANGS", 1.0)
+
+    def read(path):
+        kind = path.read_bytes()
+        if kind == b"1":
+            os.abort()
+        if kind == b"3":
+            time.sleep(60.0)
+        raise FileFormatError("refused")
+
+    class Numbered(fuzz.Reader):
+        def case(self, seed, number):
+            return str(number).encode()
+
+    reader = Numbered(".x", read, [])
+    assert fuzz.fuzz(reader, 6, 30.0, 0, tmp_path) == (6, 4)
+    assert [(tmp_path / f"0-{i}.x").read_bytes() for i in (1, 3)] == [b"1", b"3"]
+    assert "died" in (tmp_path / "0-1.x.problem").read_text()
+    assert "no answer" in (tmp_path / "0-3.x.problem").read_text()
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+@pytest.fixture
+def left(tmp_path, monkeypatch):
+    """Return a problem, and the checkpoint of an optimisation of it that was left."""
+    a = wm.graphs.grid(3, 3).adjacency
+    f = wm.factorize(a, core=2, k=3)
+    path = tmp_path / "state.ckpt"
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "remove", lambda self: None)
+        f.refine(a, steps=3, checkpoint=path, checkpoint_seconds=0.0)
+    return a, f, path
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("optimizer.blocks", np.zeros(3)),
+        ("optimizer.gradient", np.zeros(10**4)),
+        ("optimizer.products", np.zeros(200)),
+        ("best_blocks", np.zeros((2, 2), np.float32)),
+        ("values", np.zeros(0)),
+    ],
+)
+def test_a_checkpoint_whose_arrays_do_not_fit_is_refused(left, name, array):
+    a, f, path = left
+    header, arrays = read_archive(path, "wavemmf-checkpoint", 1)
+    assert name in arrays
+    with path.open("wb") as stream:
+        write_archive(stream, "wavemmf-checkpoint", 1, header, {**arrays, name: array})
+    with pytest.raises(FileFormatError, match="damaged"):
+        f.refine(a, steps=3, checkpoint=path)
+
+
+@pytest.mark.parametrize(
+    "change", [{"layers": 10**12}, {"hidden": 2 * 10**4}, {"identities": 10**12}]
+)
+def test_a_policy_cannot_claim_more_than_its_file_holds(tmp_path, change):
+    pytest.importorskip("torch", reason="policies need torch")
+    pytest.importorskip("safetensors", reason="policies are safetensors")
+    path = tmp_path / "liar.safetensors"
+    wm.rl.Policy(seed=3).save(path)
+    _change_header(path, lambda header: header["settings"].update(change))
+    with pytest.raises(FileFormatError, match="it claims"):
+        wm.rl.load_policy(path)
+
+
+@pytest.mark.parametrize("change", [{"layers": 10**12}, {"hidden": 10**9}, {"hops": 10**10}])
+def test_a_network_cannot_claim_more_than_its_file_holds(tmp_path, change):
+    pytest.importorskip("torch", reason="networks need torch")
+    pytest.importorskip("safetensors", reason="networks are safetensors")
+    path = tmp_path / "liar.safetensors"
+    basis = wm.nn.wavelet_basis(wm.graphs.cycle(6), core=2, k=2)
+    wm.nn.save_net(wm.nn.WaveletNet(6, 2, hidden=4), basis, path)
+    _change_header(path, lambda header: header["settings"].update(change))
+    with pytest.raises(FileFormatError, match="it claims"):
+        wm.nn.load_net(path)
+
+
+def _change_header(path, change):
+    content = path.read_bytes()
+    end = 8 + int.from_bytes(content[:8], "little")
+    outer = json.loads(content[8:end])
+    inner = json.loads(outer["__metadata__"]["wavemmf"])
+    change(inner)
+    outer["__metadata__"]["wavemmf"] = json.dumps(inner)
+    text = json.dumps(outer).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + content[end:])
 
 
 def test_a_small_file_cannot_fill_the_memory(tmp_path, monkeypatch):
@@ -78,6 +179,25 @@ def test_too_many_values_of_matrix_market_are_refused(tmp_path, layout):
     path = tmp_path / "long.mtx"
     path.write_text(f"%%MatrixMarket matrix array real symmetric\n{layout}9\n")
     with pytest.raises(FileFormatError, match="lines of values"):
+        wm.graphs.read(path)
+
+
+def test_an_array_header_that_does_not_parse_is_refused(tmp_path):
+    path = tmp_path / "damaged.mmf"
+    header = b"{'descr': '<i8', 'shape': (3,}\n"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", '{"format": "wavemmf-factorization", "version": 1}')
+        archive.writestr("offsets.npy", b"\x93NUMPY\x01\x00" + bytes([len(header), 0]) + header)
+    with pytest.raises(FileFormatError, match=r"damaged\.mmf is damaged"):
+        wm.load(path)
+
+
+def test_a_damaged_compressed_matrix_is_refused(tmp_path):
+    path = tmp_path / "damaged.mtx.gz"
+    content = bytearray(gzip.compress(b"%%MatrixMarket matrix array real general\n1 1\n5\n"))
+    content[12:20] = b"\xff" * 8
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match="not a complete gzip file"):
         wm.graphs.read(path)
 
 

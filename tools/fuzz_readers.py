@@ -3,9 +3,11 @@
     python tools/fuzz_readers.py [--cases 100000] [--seconds 600] [--only mtx]
 
 A reader may return something or raise an error of wavemmf. Anything else is a failure: another
-exception, more than two seconds, a process that dies, or more memory than allowed (an allocation
-beyond the limit raises MemoryError, which counts as another exception). Mutations are drawn from
-a seeded generator, so a failure comes back with the same seed and case; its file is kept.
+exception, more than two seconds of computing, a process that dies or hangs, or more memory than
+allowed (an allocation beyond the limit raises MemoryError, which counts as another exception).
+Cases are read in child processes, from a file that outlives them; if one dies or hangs, its file
+is kept and the next child goes on behind it. Mutations are drawn from a seeded generator, so a
+failure comes back with the same seed and case.
 """
 
 from __future__ import annotations
@@ -14,15 +16,19 @@ import argparse
 import contextlib
 import gzip
 import io
+import multiprocessing
+import os
 import random
 import resource
+import shutil
 import sys
 import tempfile
 import time
 import traceback
 import warnings
+import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +38,14 @@ import scipy.sparse as sp
 
 import wavemmf as wm
 from wavemmf.errors import WavemmfError
+from wavemmf.factorization.collection import load_collection, save_collection
+from wavemmf.optimize.checkpoint import Checkpoint
 
-SLOW = 2.0
+# Seconds of computing that are too many for a small file, and seconds until a child is given up.
+SLOW, HANGS = 2.0, 60.0
 EXTRA_MEMORY = 2 * 2**30
+# Cases per child process: few enough to bound what one of them can leave behind.
+BATCH = 5000
 # What liars write where a number, a type or a length belongs.
 LIES = [
     b"0", b"-1", b"1e308", b"nan", b"inf", b"4294967296", b"9223372036854775807",
@@ -42,17 +53,7 @@ LIES = [
     b"../../evil", b"/etc/passwd", b"\0", b"\n", b"\xff\xfe", b"symmetric", b"complex", b"array",
 ]  # fmt: skip
 
-
-@dataclass
-class Reader:
-    """What reads a kind of file, and valid files to start from."""
-
-    suffix: str
-    read: Callable[[Path], Any]
-    seeds: list[bytes]
-    failures: list[str] = field(default_factory=list)
-    cases: int = 0
-    refused: int = 0
+Damage = Callable[[bytes, random.Random], bytes]
 
 
 def mutate(content: bytes, draw: random.Random) -> bytes:
@@ -89,6 +90,51 @@ def replace_number(data: bytearray, place: int, draw: random.Random) -> None:
     data[place:end] = draw.choice(LIES)
 
 
+def inside_gzip(content: bytes, draw: random.Random) -> bytes:
+    """Damage what is compressed: the checksum is right, so the text itself is read."""
+    return gzip.compress(mutate(gzip.decompress(content), draw), compresslevel=1)
+
+
+def inside_zip(content: bytes, draw: random.Random) -> bytes:
+    """Damage one member of an archive that is otherwise whole."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    victim = draw.choice(list(members))
+    members[victim] = mutate(members[victim], draw)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, value in members.items():
+            archive.writestr(name, value)
+    return stream.getvalue()
+
+
+def inside_safetensors(content: bytes, draw: random.Random) -> bytes:
+    """Damage the JSON at the beginning, and announce its new length truly."""
+    length = int.from_bytes(content[:8], "little")
+    header = mutate(content[8 : 8 + length], draw)
+    return len(header).to_bytes(8, "little") + header + content[8 + length :]
+
+
+def either(inside: Damage) -> Damage:
+    """Damage the container as often as what is in it."""
+    return lambda content, draw: (inside if draw.random() < 0.5 else mutate)(content, draw)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What reads a kind of file, valid files to start from, and how they are damaged."""
+
+    suffix: str
+    read: Callable[[Path], Any]
+    seeds: list[bytes]
+    damage: Damage = mutate
+
+    def case(self, seed: int, number: int) -> bytes:
+        """Return the content of a case."""
+        draw = random.Random(seed * 10_000_019 + number)
+        return self.damage(draw.choice(self.seeds), draw)
+
+
 def saved(write: Callable[[Path], Any], suffix: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"seed{suffix}")
@@ -103,72 +149,169 @@ def market(matrix: Any) -> bytes:
 
 
 def readers(trained: bool = True) -> dict[str, Reader]:
-    """Return the readers by name; that of trained policies only if asked, and with torch."""
+    """Return the readers by name; those of trained things only if asked, and with torch."""
     a = wm.graphs.grid(3, 3).adjacency
     f = wm.factorize(a, core=2, k=3)
     text = [b"0 1\n1 2\n2 0\n", b"a,b,1.5\nb,c,2\n", b"# note\nsource target weight\n0 1 2e3\n"]
+    matrices = [market(a), market(a.toarray())]
+    archives = [
+        saved(lambda p: sp.save_npz(p, a, compressed=False), ".npz"),
+        saved(lambda p: sp.save_npz(p, a), ".npz"),
+        saved(lambda p: np.savez(p, a.toarray()), ".npz"),
+    ]
+    graphs, zipped, packed = wm.graphs.read, either(inside_gzip), either(inside_zip)
     found = {
-        "mtx": Reader(".mtx", wm.graphs.read, [market(a), market(a.toarray())]),
-        "edges": Reader(".edges", wm.graphs.read, text),
-        "edges.gz": Reader(".edges.gz", wm.graphs.read, [gzip.compress(t) for t in text]),
-        "npy": Reader(".npy", wm.graphs.read, [saved(lambda p: np.save(p, a.toarray()), ".npy")]),
-        "npz": Reader(
-            ".npz",
-            wm.graphs.read,
-            [
-                saved(lambda p: sp.save_npz(p, a, compressed=False), ".npz"),
-                saved(lambda p: sp.save_npz(p, a), ".npz"),
-                saved(lambda p: np.savez(p, a.toarray()), ".npz"),
-            ],
+        "mtx": Reader(".mtx", graphs, matrices),
+        "mtx.gz": Reader(".mtx.gz", graphs, [gzip.compress(m) for m in matrices], zipped),
+        "edges": Reader(".edges", graphs, text),
+        "edges.gz": Reader(".edges.gz", graphs, [gzip.compress(t) for t in text], zipped),
+        "npy": Reader(".npy", graphs, [saved(lambda p: np.save(p, a.toarray()), ".npy")]),
+        "npz": Reader(".npz", graphs, archives, packed),
+        "mmf": Reader(".mmf", wm.load, [saved(f.save, ".mmf"), sparse_core(f)], packed),
+        "mmfs": Reader(
+            ".mmfs",
+            load_collection,
+            [saved(lambda p: save_collection([f, f], p), ".mmfs")],
+            packed,
         ),
-        "mmf": Reader(".mmf", wm.load, [saved(f.save, ".mmf")]),
+        "checkpoint": checkpoints(a, f, packed),
     }
-    if not trained:
-        return found
-    with contextlib.suppress(ImportError):
-        policy = wm.rl.train_policy(wm.graphs.karate(), k=4, core=8, episodes=1, seed=0)
-        seed = saved(policy.save, ".safetensors")
-        found["policy"] = Reader(".safetensors", wm.rl.load_policy, [seed])
+    if trained:
+        with contextlib.suppress(ImportError):
+            found |= trained_readers()
     return found
 
 
-def run(reader: Reader, cases: int, seconds: float, seed: int, keep: Path) -> None:
-    """Read mutated files until either limit is reached."""
-    end = time.monotonic() + seconds
+def sparse_core(f: Any) -> bytes:
+    """Return the file of a factorization whose core is sparse."""
+    core = sp.csr_array(f.core)
+    copy = wm.Factorization(f.rotations, f.diagonal_of_h, core, f.matrix_norm, f.residual_norm)
+    return saved(copy.save, ".mmf")
+
+
+def checkpoints(a: Any, f: Any, damage: Damage) -> Reader:
+    """Return the reader that takes up an optimisation, with the file of one that was left."""
+    found: list[bytes] = []
+    keep = Checkpoint.save
+
+    def spy(self: Checkpoint, state: dict[str, Any]) -> None:
+        keep(self, state)
+        found.append(self.path.read_bytes())
+
+    def resume(path: Path) -> Any:
+        return f.refine(a, steps=3, checkpoint=path, checkpoint_seconds=1e9)
+
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"case{reader.suffix}")
-        for case in range(cases):
-            if time.monotonic() > end:
-                break
-            draw = random.Random(seed * 10_000_019 + case)
-            content = mutate(draw.choice(reader.seeds), draw)
-            path.write_bytes(content)
-            problem = try_one(reader, path)
-            if sorted(p.name for p in Path(folder).iterdir()) != [path.name]:
-                problem = "another file was written"
-            reader.cases += 1
-            if problem:
-                kept = keep / f"{seed}-{case}{reader.suffix}"
-                kept.write_bytes(content)
-                reader.failures.append(f"case {case} (kept as {kept}): {problem}")
+        Checkpoint.save = spy  # type: ignore[method-assign]
+        try:
+            f.refine(a, steps=3, checkpoint=Path(folder, "state"), checkpoint_seconds=0.0)
+        finally:
+            Checkpoint.save = keep  # type: ignore[method-assign]
+    return Reader(".ckpt", resume, found[:1], damage)
 
 
-def try_one(reader: Reader, path: Path) -> str | None:
-    start = time.monotonic()
+def trained_readers() -> dict[str, Reader]:
+    """Return the readers of policies and networks."""
+    from wavemmf.nn.sparse import SparseOperator
+
+    policy = wm.rl.Policy(seed=3)
+    basis = wm.nn.wavelet_basis(wm.graphs.cycle(6), core=2, k=2)
+    net = wm.nn.WaveletNet(6, 2, hidden=4, degree=2)
+    damage = either(inside_safetensors)
+    hop = SparseOperator(wm.graphs.cycle(6).adjacency)
+    nets = [saved(lambda p: wm.nn.save_net(net, basis, p, hop=hop), ".safetensors")]
+    return {
+        "policy": Reader(
+            ".safetensors", wm.rl.load_policy, [saved(policy.save, ".safetensors")], damage
+        ),
+        "net": Reader(".safetensors", wm.nn.load_net, nets, damage),
+    }
+
+
+def read_cases(
+    reader: Reader, cases: range, seed: int, path: Path, keep: Path, counts: Any
+) -> None:
+    """Read cases one after the other, in a child process; count those done and refused."""
+    warnings.simplefilter("ignore")
+    limit_memory()
+    for case in cases:
+        path.write_bytes(reader.case(seed, case))
+        counts[0] = case
+        problem, refused = try_one(reader, path)
+        if set(os.listdir(path.parent)) - {path.name}:
+            problem = "another file was written"
+        counts[1] += refused
+        if problem:
+            record(reader.case(seed, case), keep / f"{seed}-{case}{reader.suffix}", problem)
+    counts[0] = cases.stop
+
+
+def try_one(reader: Reader, path: Path) -> tuple[str | None, bool]:
+    """Return what went wrong, and whether the file was refused."""
+    start, refused = time.process_time(), False
     try:
         reader.read(path)
     except WavemmfError:
-        reader.refused += 1
+        refused = True
     except Exception:
-        return traceback.format_exc(limit=-3)
-    spent = time.monotonic() - start
-    return f"it took {spent:.1f} s" if spent > SLOW else None
+        return traceback.format_exc(limit=-3), False
+    spent = time.process_time() - start
+    return (f"it took {spent:.1f} s" if spent > SLOW else None), refused
+
+
+def record(content: bytes, kept: Path, problem: str) -> None:
+    kept.write_bytes(content)
+    kept.with_name(f"{kept.name}.problem").write_text(problem)
 
 
 def limit_memory() -> None:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + EXTRA_MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+def fuzz(reader: Reader, cases: int, seconds: float, seed: int, keep: Path) -> tuple[int, int]:
+    """Run children until either limit is reached; return the cases read and those refused."""
+    # Forked, because a child must start at once: there is one for every case that kills.
+    context = multiprocessing.get_context("fork")
+    counts = context.Array("q", 2, lock=False)
+    shm = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # opening files takes most time
+    end, following = time.monotonic() + seconds, 0
+    with tempfile.TemporaryDirectory(dir=shm) as folder:
+        path = Path(folder, f"case{reader.suffix}")
+        for whole in reader.seeds:  # must be read; and what is loaded on first use is there then
+            path.write_bytes(whole)
+            reader.read(path)
+        while following < cases and time.monotonic() < end:
+            batch = range(following, min(cases, following + BATCH))
+            given = (reader, batch, seed, path, keep, counts)
+            counts[0] = following
+            child = context.Process(target=read_cases, args=given)
+            child.start()
+            problem = watch(child, counts, end)
+            following = counts[0]
+            if problem:
+                record(path.read_bytes(), keep / f"{seed}-{following}{reader.suffix}", problem)
+                following += 1
+            for left in set(os.listdir(folder)) - {path.name}:
+                shutil.move(Path(folder, left), keep)
+    return following, counts[1]
+
+
+def watch(child: Any, counts: Any, end: float) -> str | None:
+    """Wait for a child; return what was wrong with the case it did not survive."""
+    last, since = -1, time.monotonic()
+    while child.is_alive():
+        child.join(0.5)
+        now = time.monotonic()
+        if counts[0] != last:
+            last, since = counts[0], now
+        hangs = now - since > HANGS
+        if hangs or now > end:
+            child.kill()
+            child.join()
+            return f"no answer within {HANGS:g} s" if hangs else None
+    return f"the process died with {child.exitcode}" if child.exitcode else None
 
 
 def main() -> int:
@@ -179,22 +322,25 @@ def main() -> int:
     parser.add_argument("--only", action="append", help="names of readers")
     parser.add_argument("--keep", type=Path, default=Path("fuzz"), help="folder for failures")
     given = parser.parse_args()
-    given.keep.mkdir(exist_ok=True)
-    warnings.simplefilter("ignore")
-    every = readers(trained=not given.only or "policy" in given.only)
-    chosen = {n: r for n, r in every.items() if not given.only or n in given.only}
-    limit_memory()
-    for name, reader in chosen.items():
+    failed = False
+    for name, reader in readers().items():
+        if given.only and name not in given.only:
+            continue
+        keep = given.keep / name
+        shutil.rmtree(keep, ignore_errors=True)
+        keep.mkdir(parents=True)
         start = time.monotonic()
-        run(reader, given.cases, given.seconds, given.seed, given.keep)
+        cases, refused = fuzz(reader, given.cases, given.seconds, given.seed, keep)
+        problems = sorted(keep.glob("*.problem"))
         print(
-            f"{name:10} {reader.cases:7} cases, {reader.refused} refused, "
-            f"{len(reader.failures)} failures, {time.monotonic() - start:.0f} s",
+            f"{name:10} {cases:7} cases, {refused} refused, "
+            f"{len(problems)} failures, {time.monotonic() - start:.0f} s",
             flush=True,
         )
-        for failure in reader.failures[:5]:
-            print(failure)
-    return 1 if any(r.failures for r in chosen.values()) else 0
+        for problem in problems[:5]:
+            print(f"{problem.with_suffix('')}: {problem.read_text()}", flush=True)
+        failed |= bool(problems)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

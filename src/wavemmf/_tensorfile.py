@@ -14,7 +14,7 @@ from ._optional import require
 from ._version import __version__
 from .errors import FileFormatError, InvalidInputError
 
-__all__ = ["TensorFile"]
+__all__ = ["TensorFile", "check_claims"]
 
 _KEY = "wavemmf"
 
@@ -101,6 +101,28 @@ class TensorFile:
                 f"{self.version}: update it"
             )
         return header
+
+
+def check_claims(lengths: Mapping[str, Any], make: Callable[[], Any], tensors: Tensors) -> None:
+    """Refuse a description that promises more than the file holds, before room is made for it.
+
+    Parameters
+    ----------
+    lengths : dict
+        Numbers in the description that something is counted up to.
+    make : function
+        Builds the module that is described; it is built without memory for its numbers.
+    tensors : dict
+        The numbers that are there.
+    """
+    held = sum(tensor.numel() for tensor in tensors.values())
+    for name, length in lengths.items():
+        if length > held:
+            raise ValueError(f"it claims {name} = {length!r}, but holds {held} numbers")
+    with require("torch", extra="torch").device("meta"):
+        claimed = sum(tensor.numel() for tensor in make().state_dict().values())
+    if claimed > held:
+        raise ValueError(f"it claims {claimed} numbers, but holds {held}")
 
 
 def _grouped(tensors: Tensors) -> dict[str, dict[str, Any]]:

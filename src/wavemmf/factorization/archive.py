@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import struct
+import tokenize
 import zipfile
+import zlib
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,6 +30,11 @@ _LARGEST_HEADER = 256 * 2**20
 _MAP_FROM = 64 * 2**20
 # Fixed part of the header that precedes a member in a zip file, and where it tells two lengths.
 _LOCAL_HEADER, _LENGTHS = 30, slice(26, 30)
+# What json, NumPy (whose headers are Python literals) and zipfile raise for damaged members.
+_DAMAGE = (
+    KeyError, TypeError, ValueError, OverflowError, EOFError, OSError, RuntimeError, SyntaxError,
+    tokenize.TokenError, zlib.error,
+)  # fmt: skip
 
 
 def write_archive(
@@ -74,8 +81,8 @@ def read_archive(
         raise FileFormatError(f"{file} is not a whole wavemmf file: {error}") from error
     except FileFormatError:
         raise
-    except (KeyError, TypeError, ValueError, OverflowError, EOFError, OSError, RuntimeError) as e:
-        raise FileFormatError(f"{file} is damaged: {e}") from e
+    except _DAMAGE as error:
+        raise FileFormatError(f"{file} is damaged: {error}") from error
 
 
 def _member(name: str) -> zipfile.ZipInfo:

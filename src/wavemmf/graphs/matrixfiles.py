@@ -20,8 +20,6 @@ from .edgelist import check_order, read_text
 
 __all__ = ["read_matrix_market", "read_npy", "read_npz"]
 
-# gzip cannot compress better than this, which bounds what a small file can hold.
-_GZIP_RATIO = 1032
 # NumPy refuses longer headers than 10,000 characters.
 _LONGEST_NPY_HEADER = 2**16
 # What NumPy and zipfile raise for damaged headers (which are Python literals) and contents.
@@ -33,10 +31,16 @@ _DAMAGE = (
 
 def read_matrix_market(path: Path) -> NDArray[Any] | sp.csr_array:
     """Read a Matrix Market file, gzipped or not."""
+    text = read_text(path)
+    lines = [line for line in text.split("\n") if line.strip()]
+    body = [line for line in lines if not line.lstrip().startswith("%")]
     try:
-        rows, columns, entries, layout, kind, symmetry = scipy.io.mminfo(path)
-        _check_market_header(path, rows, columns, entries, layout)
-        values, places = _market_values(path, rows, columns, entries, layout, kind, symmetry)
+        header = "\n".join([*lines[:1], *body[:1], ""])
+        rows, columns, entries, layout, kind, symmetry = scipy.io.mminfo(io.StringIO(header))
+        _check_market_header(path, len(text), rows, columns, entries, layout)
+        values, places = _market_values(
+            path, body[1:], rows, columns, entries, layout, kind, symmetry
+        )
     except InvalidInputError:
         raise
     except (ValueError, OverflowError, OSError, EOFError) as error:
@@ -76,8 +80,9 @@ def read_npz(path: Path) -> NDArray[Any] | sp.csr_array:
     )
 
 
-def _check_market_header(path: Path, rows: int, columns: int, entries: int, layout: str) -> None:
-    size = path.stat().st_size * (_GZIP_RATIO if path.suffix == ".gz" else 1)
+def _check_market_header(
+    path: Path, size: int, rows: int, columns: int, entries: int, layout: str
+) -> None:
     dense = layout == "array"
     # The shortest lines are "1\n" in the dense format and "1 1\n" in the sparse one; only half
     # of a symmetric dense matrix is written out.
@@ -95,7 +100,14 @@ def _check_market_header(path: Path, rows: int, columns: int, entries: int, layo
 
 
 def _market_values(
-    path: Path, rows: int, columns: int, entries: int, layout: str, kind: str, symmetry: str
+    path: Path,
+    body: list[str],
+    rows: int,
+    columns: int,
+    entries: int,
+    layout: str,
+    kind: str,
+    symmetry: str,
 ) -> tuple[NDArray[Any], tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Read values and their places; SciPy's own reader of them crashes on some damaged files."""
     general, below = symmetry == "general", int(symmetry == "skew-symmetric")
@@ -108,9 +120,9 @@ def _market_values(
             np.stack(np.triu_indices(rows, below))
         )  # fmt: skip
         column, row = place
-        numbers = _market_table(path, row.size, width)
+        numbers = _market_table(path, body, row.size, width)
     else:
-        table = _market_table(path, entries, 2 + width)
+        table = _market_table(path, body, entries, 2 + width)
         places, numbers = table[:, :2], table[:, 2:]
         inside = (places >= 1) & (places <= [rows, columns]) & (places == np.rint(places))
         if not inside.all():  # also those that are no numbers
@@ -128,10 +140,8 @@ def _market_values(
     )
 
 
-def _market_table(path: Path, entries: int, width: int) -> NDArray[np.float64]:
-    """Return the numbers that follow the line of sizes, one row for each entry."""
-    lines = (line for line in read_text(path).split("\n") if line.strip())
-    body = [line for line in lines if not line.lstrip().startswith("%")][1:]
+def _market_table(path: Path, body: list[str], entries: int, width: int) -> NDArray[np.float64]:
+    """Return the numbers in the lines that follow the line of sizes, one row for each entry."""
     if len(body) != entries:
         raise FileFormatError(f"{path} must hold {entries} lines of values, got {len(body)}")
     if entries == 0:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import scipy.sparse as sp
 import torch
 
-from .._tensorfile import TensorFile
+from .._tensorfile import TensorFile, check_claims
 from .basis import WaveletBasis
 from .net import WaveletNet
 from .sparse import SparseOperator
@@ -82,7 +82,13 @@ def load_net(path: str | os.PathLike[str]) -> SavedNet:
 def _rebuild(header: dict[str, Any], groups: dict[str, dict[str, torch.Tensor]]) -> SavedNet:
     inputs, outputs = header["channels"]
     settings = dict(header["settings"], num_wavelets=header["num_wavelets"])
-    net = WaveletNet(inputs, outputs, **settings)
+    lengths = {name: settings[name] for name in ("layers", "hops", "similar_hops", "degree")}
+
+    def make() -> WaveletNet:
+        return WaveletNet(inputs, outputs, **settings)
+
+    check_claims(lengths, make, groups["net"])
+    net = make()
     net.load_state_dict(groups["net"])
     basis = WaveletBasis.from_state_dict(groups["basis"], learn=header["learn"])
     return SavedNet(net, basis, _operator(groups, "hop"), _operator(groups, "similar"))

@@ -15,10 +15,11 @@ from .._files import atomic_write, check_writable
 from ..errors import FileFormatError, InvalidInputError
 from ..factorization.archive import read_archive, write_archive
 
-__all__ = ["Checkpoint", "fingerprint"]
+__all__ = ["Checkpoint", "check_state", "fingerprint"]
 
 _FORMAT = "wavemmf-checkpoint"
 _VERSION = 1
+_RECORDS = ("values", "errors", "seconds")
 
 
 def fingerprint(*parts: Any) -> str:
@@ -37,6 +38,51 @@ def fingerprint(*parts: Any) -> str:
         else:
             digest.update(json.dumps(part, sort_keys=True, default=str).encode())
     return digest.hexdigest()
+
+
+def check_state(state: dict[str, Any], like: dict[str, Any]) -> None:
+    """Refuse a state whose arrays do not fit: kernels trust the sizes they are told.
+
+    Parameters
+    ----------
+    state : dict
+        What a file held.
+    like : dict
+        The state of a run that has just begun. Its records have one entry and grow together; what
+        an optimiser remembers grows from nothing; all other arrays keep their shapes.
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError
+        With what does not fit.
+
+    Examples
+    --------
+    >>> begun = {"blocks": np.zeros(4), "values": np.zeros(1)}
+    >>> check_state({"blocks": np.zeros(4), "values": np.zeros(7)}, begun)
+    >>> check_state({"blocks": np.zeros(3), "values": np.zeros(7)}, begun)
+    Traceback (most recent call last):
+    ...
+    ValueError: blocks must be float64 of shape (4,), got float64 of shape (3,)
+    """
+    steps = np.shape(state["values"])
+    if len(steps) != 1 or steps[0] < 1:
+        raise ValueError(f"values must be a list of at least one number, got shape {steps}")
+    for name, own in like.items():
+        if not isinstance(own, np.ndarray):
+            float(state[name])
+            continue
+        given = np.asarray(state[name])
+        fits = own.shape
+        if name in _RECORDS:
+            fits = steps
+        elif own.shape[0] == 0:
+            fits = (*given.shape[:1], *own.shape[1:])
+        if given.dtype != own.dtype or given.shape != fits:
+            raise ValueError(
+                f"{name} must be {own.dtype} of shape {fits}, got {given.dtype} of shape "
+                f"{given.shape}"
+            )
 
 
 class Checkpoint:

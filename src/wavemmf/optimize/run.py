@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .._progress import Report, silent
-from ..errors import InputTypeError, InvalidInputError
+from ..errors import FileFormatError, InputTypeError, InvalidInputError
 from ..factorization import History, Rotations
 from ..factorization.norms import power_of_two_scale
 from ..kernels.interrupts import deferred_interrupts
 from ..validation import check_choice, check_integer, check_memory
 from .cayley import CayleyDescent
-from .checkpoint import Checkpoint, fingerprint
+from .checkpoint import Checkpoint, check_state, fingerprint
 from .first_order import SGD, Adam
 from .lbfgs import LBFGS
 from .objective import Objective
@@ -251,7 +251,11 @@ class _Run:
         )
         state = checkpoint.load()
         if state is not None:
-            self._resume(state)
+            try:
+                check_state(state, self._state())
+                self._resume(state)
+            except (KeyError, TypeError, ValueError, OverflowError) as error:
+                raise FileFormatError(f"{checkpoint.path} is damaged: {error}") from error
         return checkpoint
 
     def _state(self) -> dict[str, Any]:

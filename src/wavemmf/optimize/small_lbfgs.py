@@ -100,6 +100,8 @@ class SmallLBFGS(Optimizer):
         """Continue from what `state` returned."""
         super().restore(state)
         kept = len(state["products"])
+        if kept > self.memory:
+            raise ValueError(f"{kept} pairs are kept, at most {self.memory} can be")
         size = self._lower.size
         self._moves[:kept, :size] = np.asarray(state["moves"])[:, self._lower]
         self._changes[:kept, :size] = np.asarray(state["changes"])[:, self._lower]

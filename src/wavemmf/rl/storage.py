@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .._tensorfile import TensorFile
+from .._tensorfile import TensorFile, check_claims
 from .history import TrainingHistory
 from .policy import Policy
 from .settings import PolicySettings
@@ -67,7 +67,9 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
 
 
 def _policy(header: dict[str, Any], groups: dict[str, dict[str, torch.Tensor]]) -> Policy:
-    policy = Policy(PolicySettings.from_json(header["settings"]))
+    settings = PolicySettings.from_json(header["settings"])
+    check_claims({"layers": settings.layers}, lambda: Policy(settings), groups["policy"])
+    policy = Policy(settings)
     policy.load_state_dict(groups["policy"])
     arrays = {name: tensor.numpy() for name, tensor in groups.get("history", {}).items()}
     policy.history = TrainingHistory.from_arrays(arrays, str(header["history"]["stopped"]))

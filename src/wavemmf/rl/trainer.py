@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from .._progress import Report
+from ..errors import FileFormatError
 from ..kernels.interrupts import deferred_interrupts
 from ..kernels.threads import run_all
 from ..optimize import Settings, optimize
@@ -203,7 +204,10 @@ class Trainer:
         self.checkpoint = Checkpoint(path, fingerprint(*graphs, *start, plain, sizes), seconds)
         state = self.checkpoint.load()
         if state is not None:
-            self._resume(state)
+            try:
+                self._resume(state)
+            except (KeyError, TypeError, ValueError, IndexError, RuntimeError) as error:
+                raise FileFormatError(f"{self.checkpoint.path} is damaged: {error}") from error
 
     def _state(self) -> dict[str, Any]:
         state: dict[str, Any] = {
