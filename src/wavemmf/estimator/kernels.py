@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ __all__ = ["MMFGaussianProcessRegressor", "MMFKernelRidge"]
 _ACCURATE = 1e-6
 
 
-class _Compressed(RegressorMixin, BaseEstimator):
+class _Compressed(RegressorMixin, BaseEstimator, ABC):
     """What both regressors share: the factorized kernel matrix, and predictions from weights.
 
     H consists of diagonal blocks of the rotated kernel matrix, so the approximation is positive
@@ -36,8 +37,9 @@ class _Compressed(RegressorMixin, BaseEstimator):
     seed: int
     corrections: int
 
+    @abstractmethod
     def _kernel(self, X: Any, Y: Any = None) -> Any:
-        raise NotImplementedError
+        """Return the kernel between the rows of X and of Y, or of X among themselves."""
 
     def _fit(self, X: Any, y: Any) -> None:
         alpha = check_positive("alpha", self.alpha)
