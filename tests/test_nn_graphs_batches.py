@@ -24,7 +24,13 @@ from wavemmf.nn import (  # noqa: E402
     GraphWaveletNet,
     equivariance,
 )
-from wavemmf.nn.graphs.blocks import BASIS_KEYS, BlockBasis, basis_arrays, hop_matrix  # noqa: E402
+from wavemmf.nn.graphs.blocks import (  # noqa: E402
+    BASIS_KEYS,
+    BlockBasis,
+    basis_arrays,
+    compute_bases,
+    hop_matrix,
+)
 from wavemmf.nn.graphs.pooling import hat_functions  # noqa: E402
 from wavemmf.nn.graphs.settings import POOLINGS  # noqa: E402
 
@@ -74,6 +80,19 @@ def test_arrays_of_a_basis_are_its_matrix_with_a_diagonal_core(rng, core, k):
     level = f.rotations.level_of
     assert (arrays["wavelet_level"][level == 0] == 1.0).all()
     assert ((arrays["wavelet_level"] > 0) & (arrays["wavelet_level"] <= 1)).all()
+
+
+def test_another_numbering_gives_another_basis_of_the_same_graph(rng):
+    graph = random_graph(rng, 30)
+    laplacian = wm.graphs.normalized_laplacian(graph).toarray()
+    bases = [compute_bases([graph], numbering=r, k=8, core=30)[0] for r in (0, 1, 2)]
+    for arrays in bases:
+        batch = Data(**{key: torch.from_numpy(value) for key, value in arrays.items()})
+        basis = BlockBasis(batch)
+        # With a core of everything the factorization is exact, whatever the order.
+        found = basis.filter(torch.eye(30), basis.frequencies[:, None].expand(-1, 30)).numpy()
+        np.testing.assert_allclose(found, laplacian, atol=1e-5)
+    assert not np.array_equal(bases[1]["wavelet_value"], bases[2]["wavelet_value"])
 
 
 def test_a_threshold_leaves_out_small_entries_only(rng):

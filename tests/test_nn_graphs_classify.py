@@ -21,6 +21,7 @@ from wavemmf.graphs.graph import graph_from_edges  # noqa: E402
 from wavemmf.nn import (  # noqa: E402
     GRAPH_DATASETS,
     GRAPH_MODELS,
+    Fold,
     GraphProblem,
     classify_graphs,
     inner_holdout,
@@ -30,9 +31,9 @@ from wavemmf.nn import (  # noqa: E402
     paired_graph_difference,
 )
 from wavemmf.nn.graphs.duplicates import isomorphic, seen_in_training  # noqa: E402
-from wavemmf.nn.graphs.equivariance import relabelled  # noqa: E402
 from wavemmf.nn.graphs.kernel import DEPTHS, subtree_kernels, train_kernel  # noqa: E402
 from wavemmf.nn.graphs.models import make_graph_model  # noqa: E402
+from wavemmf.nn.graphs.numbering import relabelled  # noqa: E402
 from wavemmf.nn.graphs.protocol import FoldOutcome, GraphClassification  # noqa: E402
 from wavemmf.nn.graphs.settings import GRAPH_PRESETS, GraphTraining, preset_for  # noqa: E402
 from wavemmf.nn.graphs.train import train_graphs  # noqa: E402
@@ -122,6 +123,17 @@ def test_the_holdout_comes_from_the_training_graphs_only(rng):
     assert np.array_equal(inner.test, fold.test)
     assert inner.validation.size == 18
     assert np.array_equal(inner.validation, inner_holdout(fold, y, seed=5).validation)
+
+
+def test_the_ten_holdouts_of_a_fold_are_its_training_graphs(rng):
+    y = rng.choice(2, size=103)
+    fold = make_folds(y)[0]
+    held = [inner_holdout(fold, y, 5, part).validation for part in range(10)]
+    assert np.array_equal(np.sort(np.concatenate(held)), fold.train)
+    with pytest.raises(InvalidInputError, match="part must be"):
+        inner_holdout(fold, y, 5, 10)
+    with pytest.raises(InvalidInputError, match="3 training graphs are too few"):
+        inner_holdout(Fold(np.arange(3), np.array([3])), y, 5, 4)
 
 
 @pytest.mark.parametrize("name", ["MUTAG", "PTC", "PTC_MR"])
@@ -236,10 +248,11 @@ def test_the_kernel_is_chosen_by_validation_graphs_or_left_to_the_protocol(rings
     fold = make_folds(rings.y, count=5)[0]
     every = train_kernel(rings, fold, kernels)
     chosen = train_kernel(rings, inner_holdout(fold, rings.y), kernels)
-    assert every.chosen is None
+    assert not every.chosen
     assert len(every.predictions) == 20
     assert len(chosen.predictions) == 1
-    assert chosen.validation[chosen.chosen] == max(chosen.validation)
+    (curve,), (best,) = chosen.validation, chosen.chosen
+    assert curve[best] == max(curve)
     assert (chosen.predictions[0] == rings.y[fold.test]).mean() == 1.0
 
 
@@ -253,7 +266,7 @@ def test_every_model_runs_and_repeats(rings, name):
     model = make_graph_model(name, epochs=2)
     prepared = model.prepare(rings)
     fold = inner_holdout(make_folds(rings.y, count=3)[0], rings.y)
-    one, two = (model.run(rings, prepared, fold, seed=7) for _ in range(2))
+    one, two = (model.run(rings, prepared, [fold], seed=7) for _ in range(2))
     assert one.predictions[0].shape == fold.test.shape
     assert one.validation == two.validation
     assert np.array_equal(one.predictions[0], two.predictions[0])
@@ -261,6 +274,36 @@ def test_every_model_runs_and_repeats(rings, name):
     if name == "wl":
         with pytest.raises(InvalidInputError, match="no network"):
             model.make_net(rings)
+
+
+def test_members_of_a_committee_are_networks_of_their_own(rings):
+    alone, together = (make_graph_model("wavelet", epochs=2, members=m) for m in (1, 3))
+    outer = make_folds(rings.y, count=3)[0]
+    folds = [inner_holdout(outer, rings.y, 0, part) for part in range(3)]
+    prepared = together.prepare(rings)
+    first = alone.run(rings, alone.prepare(rings), folds[:1], 7)
+    seen = []
+    all_three = together.run(rings, prepared, folds, 7, lambda *told: seen.append(told[:2]))
+    others = [together._train(rings, prepared[m], folds[m], 7 + m * 10**6) for m in (1, 2)]
+    assert all_three.validation == [c for t in (first, *others) for c in t.validation]
+    np.testing.assert_allclose(
+        all_three.probabilities[0],
+        np.mean([t.probabilities[0] for t in (first, *others)], axis=0),
+    )
+    assert seen == [(done, 6) for done in range(1, 7)]
+    values = [{tuple(d.wavelet_value.tolist()) for d in data} for data in prepared]
+    assert values[0] != values[1] != values[2]  # ties fall otherwise with every numbering
+
+
+def test_a_committee_works_under_both_protocols(rings):
+    for protocol, counts in (("honest", 1), ("xu", 2)):
+        result = classify_graphs(
+            rings, "counts", protocol, num_folds=2, seeds=1, epochs=2, members=2
+        )
+        folds = result.outcomes[0]
+        assert all(len(fold.test_correct) == counts for fold in folds)
+        assert all(len(fold.chosen) == (2 if protocol == "honest" else 0) for fold in folds)
+        assert result.facts["training"]["members"] == 2
 
 
 def test_wavelets_learn_what_nodes_alone_cannot_know(rings):
@@ -274,12 +317,12 @@ def test_wavelets_learn_what_nodes_alone_cannot_know(rings):
 
 def test_the_network_is_left_with_the_weights_of_the_chosen_epoch(rings):
     model = make_graph_model("gin", epochs=8)
-    data = model.prepare(rings)
+    (data,) = model.prepare(rings)
     fold = inner_holdout(make_folds(rings.y, count=3)[0], rings.y)
     torch.manual_seed(0)
     net = model.make_net(rings)
     trial = train_graphs(net, data, fold, GraphTraining(epochs=8))
-    assert len(trial.validation) == 8
+    assert [len(curve) for curve in trial.validation] == [8]
     from torch_geometric.data import Batch
 
     again = net(Batch.from_data_list([data[i] for i in fold.test])).argmax(1).numpy()
@@ -289,7 +332,7 @@ def test_the_network_is_left_with_the_weights_of_the_chosen_epoch(rings):
 @pytest.mark.parametrize("averaging", [0.0, 3.0])
 def test_what_is_judged_is_the_running_mean_of_the_weights(rings, averaging):
     model = make_graph_model("counts")
-    data, fold = model.prepare(rings), make_folds(rings.y, count=3)[0]
+    (data,), fold = model.prepare(rings), make_folds(rings.y, count=3)[0]
     settings = GraphTraining(epochs=4, batch_size=64, averaging=averaging)
     torch.manual_seed(0)
     net = model.make_net(rings)
@@ -315,14 +358,14 @@ def test_what_is_judged_is_the_running_mean_of_the_weights(rings, averaging):
 
 def test_without_validation_graphs_every_epoch_is_predicted(rings):
     model = make_graph_model("counts", epochs=4)
-    trial = model.run(rings, model.prepare(rings), make_folds(rings.y, count=3)[0], 0)
+    trial = model.run(rings, model.prepare(rings), make_folds(rings.y, count=3)[:1], 0)
     assert len(trial.predictions) == 4
-    assert trial.chosen is None
+    assert not trial.chosen
     assert not trial.validation
 
 
 def outcome(correct, size=10, distinct=0, right=None):
-    return FoldOutcome(size, distinct, correct, right or [0] * len(correct), None, [], 1.0)
+    return FoldOutcome(size, distinct, correct, right or [0] * len(correct), [], [], 1.0)
 
 
 def test_xu_takes_one_epoch_for_all_folds_never_the_best_of_each():

@@ -45,6 +45,10 @@ def graphs(
     epochs: Annotated[
         int | None, typer.Option(help="Another number of epochs than the model's own.")
     ] = None,
+    members: Annotated[
+        int | None,
+        typer.Option(help="Networks that vote, each with a hold-out of its own; at most ten."),
+    ] = None,
     attributes: Annotated[
         bool, typer.Option("--attributes", help="Take node attributes as features too.")
     ] = False,
@@ -82,8 +86,8 @@ def graphs(
         with progress(f"{dataset}, {protocol}") as report:
             done.append(
                 classify_graphs(
-                    problem, name, protocol, split, folds, seeds, seed, epochs, jobs, results,
-                    report,
+                    problem, name, protocol, split, folds, seeds, seed, epochs, members, jobs,
+                    results, report,
                 )
             )  # fmt: skip
     if as_json:

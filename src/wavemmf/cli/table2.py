@@ -93,7 +93,7 @@ def run_table2(
 
         done.append(
             classify_graphs(
-                problem, model, protocol, "stratified", num_folds, seeds, seed, epochs, jobs,
+                problem, model, protocol, "stratified", num_folds, seeds, seed, epochs, None, jobs,
                 results, overall,
             )
         )  # fmt: skip

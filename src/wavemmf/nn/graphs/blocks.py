@@ -17,6 +17,7 @@ from ...graphs import Graph
 from ...many import factorize_many
 from ..basis import core_eigenvectors
 from ..sparse import csr_tensor, sparse_product
+from .numbering import random_orders, relabelled
 
 __all__ = ["BASIS_KEYS", "BlockBasis", "basis_arrays", "compute_bases", "hop_matrix"]
 
@@ -36,7 +37,9 @@ BASIS_KEYS = (
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def basis_arrays(f: Factorization, threshold: float = 1e-4) -> Arrays:
+def basis_arrays(
+    f: Factorization, threshold: float = 1e-4, order: npt.NDArray[np.int64] | None = None
+) -> Arrays:
     """Return the basis of one graph as arrays, under the names `BASIS_KEYS`.
 
     The core is diagonalised, so every row has a frequency. Rows are kept as in compressed sparse
@@ -50,6 +53,9 @@ def basis_arrays(f: Factorization, threshold: float = 1e-4) -> Arrays:
         Of a matrix of the graph.
     threshold : float
         Entries of this magnitude or less are left out.
+    order : int array, optional
+        The nodes of the graph in the order in which they were factorized, if it was another: the
+        basis is one of the graph as it is.
 
     Examples
     --------
@@ -62,6 +68,8 @@ def basis_arrays(f: Factorization, threshold: float = 1e-4) -> Arrays:
     frequencies = f.frequencies.copy()
     frequencies[f.core_indices] = values
     there = _with_turned_core(f, vectors, threshold)
+    if order is not None:
+        there = sp.csr_array(there[:, np.argsort(order)])
     back = sp.csr_array(there.T)
     return {
         "wavelet_index": there.indices.astype(np.int32),
@@ -80,6 +88,7 @@ def compute_bases(
     cache: Any = None,
     report: Report = silent,
     threshold: float = 1e-4,
+    numbering: int = 0,
     **settings: Any,
 ) -> list[Arrays]:
     """Return the bases of many graphs, as `basis_arrays` does.
@@ -92,6 +101,9 @@ def compute_bases(
         As for `wavemmf.factorize_many`.
     threshold : float
         Entries of this magnitude or less are left out.
+    numbering : int
+        0 to factorize graphs with their nodes as they are; other numbers are seeds of a random
+        order. Ties between equivalent nodes are then broken otherwise.
 
     Examples
     --------
@@ -99,8 +111,13 @@ def compute_bases(
     >>> len(compute_bases([wm.graphs.cycle(6), wm.graphs.path(3)], k=2))
     2
     """
-    made = factorize_many(graphs, cache=cache, report=report, **settings)
-    return [basis_arrays(f, threshold) for f in made]
+    if numbering == 0:
+        made = factorize_many(graphs, cache=cache, report=report, **settings)
+        return [basis_arrays(f, threshold) for f in made]
+    orders = random_orders(graphs, numbering)
+    turned = [relabelled(graph, order) for graph, order in zip(graphs, orders, strict=True)]
+    made = factorize_many(turned, cache=cache, report=report, **settings)
+    return [basis_arrays(f, threshold, order) for f, order in zip(made, orders, strict=True)]
 
 
 def _with_turned_core(

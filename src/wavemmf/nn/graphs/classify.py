@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
 
@@ -25,7 +25,7 @@ from .trial import Trial
 
 __all__ = ["classify_graphs"]
 
-_Task = tuple[int, int, Fold]  # seed, number of the fold, the fold
+_Task = tuple[int, int, list[Fold]]  # seed, number of the fold, the fold as each member sees it
 
 
 def classify_graphs(
@@ -37,6 +37,7 @@ def classify_graphs(
     seeds: int = 3,
     seed: int = 0,
     epochs: int | None = None,
+    members: int | None = None,
     jobs: int = 1,
     folder: str | os.PathLike[str] | None = None,
     report: Report = silent,
@@ -59,6 +60,9 @@ def classify_graphs(
         Number of folds, number of seeds, and the first seed.
     epochs : int, optional
         Another number of epochs than the model's own.
+    members : int, optional
+        Another number of networks than the model's own. Each has a hold-out, a numbering of the
+        nodes and random numbers of its own; their probabilities are averaged.
     jobs : int
         How many folds are trained at a time, in processes of their own with one thread each.
         Results do not depend on it. A script that sets it needs the usual
@@ -90,24 +94,32 @@ def classify_graphs(
     jobs = check_integer("jobs", jobs, 1)
     store = None if folder is None else ResultStore(folder)
     problem = dataset if isinstance(dataset, GraphProblem) else load_graph_problem(dataset)
-    chosen = make_graph_model(model, problem.name, epochs)
-    tasks = _tasks(problem, protocol, folds, range(seed, seed + seeds), num_folds)
+    chosen = make_graph_model(model, problem.name, epochs, members)
+    numbers = tuple(range(seed, seed + seeds))
+    outer = [make_folds(problem.y, folds, each, num_folds, problem.name) for each in numbers]
+    tasks = _tasks(problem, protocol == "honest", chosen.members, numbers, outer)
     study = _Study(problem, chosen, protocol, folds, store)
     found = study.run(tasks, jobs, report)
-    numbers = tuple(range(seed, seed + seeds))
     grouped = tuple(tuple(found[each, i] for i in range(len(tasks) // seeds)) for each in numbers)
     return GraphClassification(problem.name, model, protocol, folds, numbers, grouped, chosen.facts)
 
 
 def _tasks(
-    problem: GraphProblem, protocol: str, folds: str, seeds: range, count: int
+    problem: GraphProblem,
+    held: bool,
+    members: int,
+    seeds: Sequence[int],
+    outer: Sequence[Sequence[Fold]],
 ) -> list[_Task]:
-    tasks = []
-    for seed in seeds:
-        for i, fold in enumerate(make_folds(problem.y, folds, seed, count, problem.name)):
-            inner = inner_holdout(fold, problem.y, seed) if protocol == "honest" else fold
-            tasks.append((seed, i, inner))
-    return tasks
+    return [
+        (
+            seed,
+            number,
+            [inner_holdout(fold, problem.y, seed, i) if held else fold for i in range(members)],
+        )
+        for seed, folds in zip(seeds, outer, strict=True)
+        for number, fold in enumerate(folds)
+    ]
 
 
 class _Study:
@@ -139,7 +151,7 @@ class _Study:
 
         note("")
         for task, trial in self._trials(missing, jobs, note) if missing else ():
-            found[task[:2]] = outcome = self._judge(task[2], trial)
+            found[task[:2]] = outcome = self._judge(task[2][0], trial)
             if self.store is not None:
                 self.store.save((*self.name, *task[:2]), self._key(task), outcome.to_json())
             note(f"seed {task[0]}, fold {task[1]}")
@@ -151,19 +163,24 @@ class _Study:
         return self.store.load((*self.name, *task[:2]), self._key(task), FoldOutcome)
 
     def _key(self, task: _Task) -> str:
-        seed, _, fold = task
-        held = np.empty(0, np.int64) if fold.validation is None else fold.validation
-        facts = self.model.facts
+        seed, _, folds = task
+        none = np.empty(0, np.int64)
+        parts = [
+            part
+            for fold in folds
+            for part in (fold.train, none if fold.validation is None else fold.validation)
+        ]
         return fingerprint(
-            __version__, facts, self.problem.fingerprint, seed, fold.train, held, fold.test
+            __version__, self.model.facts, self.problem.fingerprint, seed, *parts, folds[0].test
         )
 
     def _trials(
         self, tasks: list[_Task], jobs: int, note: Callable[[str], None]
     ) -> Iterator[tuple[_Task, Trial]]:
-        if self.model.basis is not None:
+        for basis in self.model.bases():
             # Here, not in every process: all of them get the result.
-            self.problem.bases(_counting(note, "factorized graphs"), **self.model.basis)
+            if basis is not None:
+                self.problem.bases(_counting(note, "factorized graphs"), **basis)
         if jobs == 1:
             prepared = self.model.prepare(self.problem)
             for task in tasks:

@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import torch
 
 from ..._optional import require
-from ...graphs import Graph
 from .blocks import compute_bases
+from .numbering import random_orders, relabelled
 from .problem import GraphProblem, graph_data
 
-__all__ = ["equivariance", "relabelled"]
-
-
-def relabelled(graph: Graph, order: Any) -> Graph:
-    """Return a graph with its nodes in another order.
-
-    Examples
-    --------
-    >>> import wavemmf as wm
-    >>> relabelled(wm.graphs.path(3), [1, 0, 2]).adjacency.toarray()[0]
-    array([0., 1., 1.])
-    """
-    order = np.asarray(order)
-    return replace(
-        graph,
-        adjacency=graph.adjacency[order][:, order],
-        labels=None if graph.labels is None else graph.labels[order],
-        features=None if graph.features is None else graph.features[order],
-        coordinates=None,
-        node_names=None,
-    )
+__all__ = ["equivariance"]
 
 
 @torch.no_grad()
@@ -78,8 +56,7 @@ def equivariance(
     1.0
     """
     chosen = list(range(len(problem)) if indices is None else indices)
-    rng = np.random.default_rng(seed)
-    orders = [rng.permutation(problem.graphs[i].n) for i in chosen]
+    orders = random_orders([problem.graphs[i] for i in chosen], seed)
     turned = [relabelled(problem.graphs[i], o) for i, o in zip(chosen, orders, strict=True)]
     arrays = compute_bases(turned, **basis)
     data = problem.data(basis)

@@ -18,7 +18,7 @@ Integers = npt.NDArray[np.int64]
 #: Stratified folds drawn by a seed; the fixed folds of DGCNN; those of the paper.
 FOLDS = ("stratified", "dgcnn", "paper")
 _FILES = {"dgcnn": ("10fold_idx", 1), "paper": ("refsplit", 0)}
-_HOLDOUT = 0.1
+_PARTS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +71,19 @@ def make_folds(
     return [Fold(np.flatnonzero(part != i), np.flatnonzero(part == i)) for i in range(count)]
 
 
-def inner_holdout(fold: Fold, y: npt.ArrayLike, seed: int = 0) -> Fold:
+def inner_holdout(fold: Fold, y: npt.ArrayLike, seed: int = 0, part: int = 0) -> Fold:
     """Return a fold with a stratified tenth of its training graphs moved to `validation`.
+
+    Parameters
+    ----------
+    fold : Fold
+        Without validation graphs.
+    y : int array
+        The class of every graph.
+    seed : int
+        Deals the training graphs into ten parts.
+    part : int
+        Which of the ten is held out.
 
     Examples
     --------
@@ -82,9 +93,12 @@ def inner_holdout(fold: Fold, y: npt.ArrayLike, seed: int = 0) -> Fold:
     """
     if fold.train.size < 2:
         raise InvalidInputError("a hold-out takes at least two training graphs")
-    count = max(2, round(1.0 / _HOLDOUT))
-    part = _deal(np.asarray(y)[fold.train], np.random.default_rng(seed), count)
-    held = part == 0
+    check_integer("part", part, 0, _PARTS - 1)
+    held = _deal(np.asarray(y)[fold.train], np.random.default_rng(seed), _PARTS) == part
+    if not held.any():
+        raise InvalidInputError(
+            f"{fold.train.size} training graphs are too few for hold-out {part}"
+        )
     return replace(fold, train=fold.train[~held], validation=fold.train[held])
 
 

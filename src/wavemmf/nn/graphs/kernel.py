@@ -65,9 +65,10 @@ def train_kernel(problem: GraphProblem, fold: Fold, kernels: list[Floats]) -> Tr
     """
     start = time.perf_counter()
     choices = list(product(kernels, PENALTIES))
+    certain = np.eye(problem.num_classes)
     if fold.validation is None:
         found = [_predict(k, problem.y, fold.train, fold.test, c) for k, c in choices]
-        return Trial(found, None, [], time.perf_counter() - start)
+        return Trial([certain[each] for each in found], [], [], time.perf_counter() - start)
     wanted = problem.y[fold.validation]
     curve = [
         float((_predict(k, problem.y, fold.train, fold.validation, c) == wanted).mean())
@@ -77,7 +78,7 @@ def train_kernel(problem: GraphProblem, fold: Fold, kernels: list[Floats]) -> Tr
     everything = np.concatenate([fold.train, fold.validation])
     kernel, penalty = choices[best]
     prediction = _predict(kernel, problem.y, everything, fold.test, penalty)
-    return Trial([prediction], best, curve, time.perf_counter() - start)
+    return Trial([certain[prediction]], [best], [curve], time.perf_counter() - start)
 
 
 def _predict(kernel: Floats, y: Integers, train: Integers, test: Integers, penalty: float) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,20 +11,21 @@ import torch
 from ..._progress import Report, silent
 from ...errors import InvalidInputError
 from ...rl.threads import one_thread
-from ...validation import check_choice, check_integer
+from ...validation import check_choice
 from .folds import Fold
 from .kernel import DEPTHS, PENALTIES, subtree_kernels, train_kernel
 from .net import GraphWaveletNet
 from .problem import GraphProblem
 from .settings import GraphPreset, preset_for
 from .train import train_graphs
-from .trial import Trial
+from .trial import Trial, committee
 
 __all__ = ["GRAPH_MODELS", "GraphModel", "make_graph_model"]
 
 _BASELINES = ("gin", "gcn", "dgcnn", "counts")
 _HIDDEN = 32
 _KERNEL = "wl"
+_MEMBER = 1_000_000  # between the seeds of members, more than there are folds
 # "filterless": gains of one, so the orthonormal transform cancels and every node is alone, as in
 # the network that came with the paper. "hops": the preset without wavelets.
 _WAVELET: dict[str, tuple[str, dict[str, Any]]] = {
@@ -82,29 +84,75 @@ class GraphModel:
 
         return make_baseline(self.name, channels[0], _HIDDEN, channels[1])
 
-    def prepare(self, problem: GraphProblem) -> Any:
-        """Return what is the same for all folds: kernels, or graphs with their bases."""
-        return subtree_kernels(problem) if self.preset is None else problem.data(self.basis)
+    @property
+    def members(self) -> int:
+        """How many networks there are, each with a hold-out of its own."""
+        return 1 if self.preset is None else self.preset.training.members
+
+    def bases(self) -> list[dict[str, Any] | None]:
+        """Return how the bases of every member are computed: each numbers the nodes otherwise."""
+        if self.basis is None:
+            return [None] * self.members
+        return [{**self.basis, "numbering": member} for member in range(self.members)]
+
+    def prepare(self, problem: GraphProblem) -> list[Any]:
+        """Return what is the same for all folds, by members: kernels, or graphs with bases."""
+        if self.preset is None:
+            return [subtree_kernels(problem)]
+        if self.basis is None:
+            return [problem.data()] * self.members
+        return [problem.data(basis) for basis in self.bases()]
 
     def run(
         self,
         problem: GraphProblem,
-        prepared: Any,
-        fold: Fold,
+        prepared: list[Any],
+        folds: Sequence[Fold],
         seed: int,
         report: Report = silent,
     ) -> Trial:
-        """Train on one fold; the seed decides weights, dropout and the order of the graphs."""
+        """Train all members on one fold.
+
+        Parameters
+        ----------
+        problem : GraphProblem
+            The data set.
+        prepared : list
+            What `prepare` returned.
+        folds : sequence of Fold
+            The same test graphs for all members, but a hold-out for each.
+        seed : int
+            Decides weights, dropout and the order of the graphs.
+        report : callable
+            Called as ``report(done, total, note)`` after every epoch.
+        """
         if self.preset is None:
-            return train_kernel(problem, fold, prepared)
+            return train_kernel(problem, folds[0], prepared[0])
+        each = self.preset.training.epochs
+        trials = []
+        for member, (data, fold) in enumerate(zip(prepared, folds, strict=True)):
+
+            def epochs(done: int, _: int, note: str, before: int = each * member) -> None:
+                report(before + done, each * self.members, note)
+
+            trials.append(self._train(problem, data, fold, seed + _MEMBER * member, epochs))
+        return committee(trials)
+
+    def _train(
+        self, problem: GraphProblem, data: Any, fold: Fold, seed: int, report: Report = silent
+    ) -> Trial:
+        if self.preset is None:
+            raise InvalidInputError("a kernel has no network")
         # One thread: sums are the same everywhere, and batches too small to share.
         with one_thread(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             net = self.make_net(problem)
-            return train_graphs(net, prepared, fold, self.preset.training, seed, report)
+            return train_graphs(net, data, fold, self.preset.training, seed, report)
 
 
-def make_graph_model(name: str, dataset: str = "", epochs: int | None = None) -> GraphModel:
+def make_graph_model(
+    name: str, dataset: str = "", epochs: int | None = None, members: int | None = None
+) -> GraphModel:
     """Return a model by name, with the settings for a data set.
 
     Parameters
@@ -115,6 +163,8 @@ def make_graph_model(name: str, dataset: str = "", epochs: int | None = None) ->
         Name of the data set: step counts differ between a hundred graphs and thousands.
     epochs : int, optional
         Another number of epochs than the model's own.
+    members : int, optional
+        Another number of networks than the model's own; the kernel has none.
 
     Examples
     --------
@@ -127,7 +177,6 @@ def make_graph_model(name: str, dataset: str = "", epochs: int | None = None) ->
     which, changes = _WAVELET.get(name, ("best", {}))
     preset = preset_for(which, dataset)
     preset = replace(preset, net=replace(preset.net, **changes))
-    if epochs is not None:
-        epochs = check_integer("epochs", epochs, 1)
-        preset = replace(preset, training=replace(preset.training, epochs=epochs))
-    return GraphModel(name, preset)
+    given = {"epochs": epochs, "members": members}
+    training: dict[str, Any] = {field: value for field, value in given.items() if value is not None}
+    return GraphModel(name, replace(preset, training=replace(preset.training, **training)))

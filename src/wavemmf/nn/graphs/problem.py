@@ -176,7 +176,7 @@ class GraphProblem:
         Parameters
         ----------
         basis : dict, optional
-            Settings of `wavemmf.factorize_many`, for graphs that carry their wavelet basis.
+            Settings of `compute_bases`, for graphs that carry their wavelet basis.
         """
         bases = [{}] * len(self) if basis is None else self.bases(**basis)
         rows = zip(self.graphs, self.features, self.y.tolist(), bases, strict=True)

@@ -33,10 +33,10 @@ class FoldOutcome:
     test_correct, distinct_correct : list of int
         How many of them were classified correctly: one number under "honest", one for every
         epoch under "xu".
-    chosen : int or None
-        The epoch the hold-out chose, from 0.
-    validation : list of float
-        Accuracies on the hold-out, epoch by epoch.
+    chosen : list of int
+        For every network the epoch its hold-out chose, from 0.
+    validation : list of lists of float
+        For every network the accuracies on its hold-out, epoch by epoch.
     seconds : float
         Time of the training.
     """
@@ -45,8 +45,8 @@ class FoldOutcome:
     distinct_size: int
     test_correct: list[int]
     distinct_correct: list[int]
-    chosen: int | None
-    validation: list[float]
+    chosen: list[int]
+    validation: list[list[float]]
     seconds: float
 
     def to_json(self) -> dict[str, Any]:

@@ -103,6 +103,10 @@ class GraphTraining:
     averaging : float
         Judge and return not the weights but their running mean, over about so many epochs; 0 for
         the weights themselves.
+    members : int
+        So many networks are trained, and their probabilities averaged. Each has random numbers, a
+        hold-out (another tenth of the training graphs, so at most ten) and a numbering of the
+        nodes of its own.
     """
 
     learning_rate: float = 0.01
@@ -111,12 +115,14 @@ class GraphTraining:
     epochs: int = 40
     batch_size: int = 64
     averaging: float = 5.0
+    members: int = 1
 
     def __post_init__(self) -> None:
         check_positive("learning_rate", self.learning_rate)
         check_choice("schedule", self.schedule, ("cosine", "constant"))
         check_integer("epochs", self.epochs, 1)
         check_integer("batch_size", self.batch_size, 2)
+        check_integer("members", self.members, 1, 10)
         for name in ("weight_decay", "averaging"):
             if not getattr(self, name) >= 0.0:
                 raise InvalidInputError(f"{name} must be >= 0, got {getattr(self, name)!r}")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch.nn.functional import cross_entropy
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
@@ -18,7 +19,9 @@ from .folds import Fold, Integers
 from .settings import GraphTraining
 from .trial import Trial
 
-__all__ = ["predict", "train_graphs"]
+__all__ = ["probabilities", "train_graphs"]
+
+Floats = npt.NDArray[np.float64]
 
 # Validation accuracies are averaged over so many epochs: the best single one of a hundred is
 # mostly luck when there are few validation graphs.
@@ -72,27 +75,28 @@ def train_graphs(
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, _rates(s))
     averaged = _running_mean(net, s.averaging * len(batches))
     judged = net if averaged is None else averaged.module
-    choice, predictions = _Choice(), []
+    choice = _Choice()
+    found: list[Floats] = []
     for epoch in range(s.epochs):
         _epoch(net, batches, optimizer, averaged)
         schedule.step()
         if held is None:
-            predictions.append(predict(judged, test))
+            found.append(probabilities(judged, test))
         else:
             choice.see(judged, epoch, _accuracy(judged, held))
         report(epoch + 1, s.epochs, "" if held is None else f"validation {choice.score:.3f}")
     net.load_state_dict(judged.state_dict() if held is None else choice.state)
     if held is not None:
-        predictions.append(predict(net, test))
-    chosen = None if held is None else choice.epoch
-    return Trial(predictions, chosen, choice.curve, time.perf_counter() - start)
+        found.append(probabilities(net, test))
+    chosen, curves = ([], []) if held is None else ([choice.epoch], [choice.curve])
+    return Trial(found, chosen, curves, time.perf_counter() - start)
 
 
 @torch.no_grad()
-def predict(net: torch.nn.Module, batches: Sequence[Any]) -> Integers:
-    """Return the class of every graph of some batches."""
+def probabilities(net: torch.nn.Module, batches: Sequence[Any]) -> Floats:
+    """Return the probability of every class for every graph of some batches."""
     net.eval()
-    return np.concatenate([net(batch).argmax(dim=1).numpy() for batch in batches])
+    return torch.cat([net(batch).double().softmax(dim=1) for batch in batches]).numpy()
 
 
 def _running_mean(net: torch.nn.Module, steps: float) -> Any:
@@ -116,7 +120,7 @@ def _epoch(net: torch.nn.Module, batches: Any, optimizer: Any, averaged: Any) ->
 
 def _accuracy(net: torch.nn.Module, batches: Sequence[Any]) -> float:
     wanted = np.concatenate([batch.y.numpy() for batch in batches])
-    return float((predict(net, batches) == wanted).mean())
+    return float((probabilities(net, batches).argmax(axis=1) == wanted).mean())
 
 
 def _rates(s: GraphTraining) -> Any:
