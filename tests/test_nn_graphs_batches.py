@@ -31,6 +31,7 @@ from wavemmf.nn.graphs.blocks import (  # noqa: E402
     compute_bases,
     hop_matrix,
 )
+from wavemmf.nn.graphs.packed import PackedGraphs  # noqa: E402
 from wavemmf.nn.graphs.pooling import hat_functions  # noqa: E402
 from wavemmf.nn.graphs.settings import POOLINGS  # noqa: E402
 
@@ -100,6 +101,18 @@ def test_a_threshold_leaves_out_small_entries_only(rng):
     kept = basis_arrays(f, threshold=0.05)["wavelet_value"]
     assert 0 < kept.size < basis_arrays(f, 0.0)["wavelet_value"].size
     assert np.abs(kept).min() > 0.05
+
+
+@pytest.mark.parametrize("indices", [[0], [3, 1, 4, 1], [5, 4, 3, 2, 1, 0]])
+def test_packed_graphs_make_the_batches_of_pytorch_geometric(rng, indices):
+    data = small_problem(rng).data({"k": 4})
+    packed = PackedGraphs(data).batch(indices)
+    wanted = Batch.from_data_list([data[i] for i in indices])
+    assert set(packed.keys()) == set(wanted.keys())
+    assert packed.num_graphs == wanted.num_graphs
+    for key, value in wanted.to_dict().items():
+        assert packed[key].dtype == value.dtype, key
+        assert torch.equal(packed[key], value), key
 
 
 def test_a_batch_of_the_loader_is_the_block_diagonal_of_its_graphs(rng):

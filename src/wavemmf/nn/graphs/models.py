@@ -15,6 +15,7 @@ from ...validation import check_choice
 from .folds import Fold
 from .kernel import DEPTHS, PENALTIES, subtree_kernels, train_kernel
 from .net import GraphWaveletNet
+from .packed import PackedGraphs
 from .problem import GraphProblem
 from .settings import GraphPreset, preset_for
 from .train import train_graphs
@@ -100,8 +101,8 @@ class GraphModel:
         if self.preset is None:
             return [subtree_kernels(problem)]
         if self.basis is None:
-            return [problem.data()] * self.members
-        return [problem.data(basis) for basis in self.bases()]
+            return [PackedGraphs(problem.data())] * self.members
+        return [PackedGraphs(problem.data(basis)) for basis in self.bases()]
 
     def run(
         self,
@@ -176,6 +177,10 @@ def make_graph_model(
         return GraphModel(name, None)
     which, changes = _WAVELET.get(name, ("best", {}))
     preset = preset_for(which, dataset)
+    if "filter" in changes:
+        # Without wavelets: none in the pooling either.
+        plain = [kind for kind in preset.net.pooling if kind in ("sum", "mean")]
+        changes = {**changes, "pooling": plain or ["sum"]}
     preset = replace(preset, net=replace(preset.net, **changes))
     given = {"epochs": epochs, "members": members}
     training: dict[str, Any] = {field: value for field, value in given.items() if value is not None}

@@ -13,9 +13,9 @@ import torch
 from torch.nn.functional import cross_entropy
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from ..._optional import require
 from ..._progress import Report, silent
 from .folds import Fold, Integers
+from .packed import PackedGraphs
 from .settings import GraphTraining
 from .trial import Trial
 
@@ -31,7 +31,7 @@ _TEST_BATCH = 256
 
 def train_graphs(
     net: torch.nn.Module,
-    data: Sequence[Any],
+    data: PackedGraphs | Sequence[Any],
     fold: Fold,
     settings: GraphTraining | None = None,
     seed: int = 0,
@@ -49,7 +49,7 @@ def train_graphs(
     ----------
     net : Module
         Takes a batch, returns scores of shape (graphs, classes).
-    data : sequence of Data
+    data : PackedGraphs or sequence of Data
         All graphs.
     fold : Fold
         Which are for what.
@@ -66,9 +66,10 @@ def train_graphs(
     """
     s = settings or GraphTraining()
     start = time.perf_counter()
-    batches = _shuffled(data, fold.train, s.batch_size, seed)
-    test = _fixed(data, fold.test)
-    held = None if fold.validation is None else _fixed(data, fold.validation)
+    graphs = data if isinstance(data, PackedGraphs) else PackedGraphs(data)
+    batches = _shuffled(graphs, fold.train, s.batch_size, seed)
+    test = _fixed(graphs, fold.test)
+    held = None if fold.validation is None else _fixed(graphs, fold.validation)
     optimizer = torch.optim.Adam(
         net.parameters(), s.learning_rate, weight_decay=s.weight_decay, fused=True
     )
@@ -129,18 +130,23 @@ def _rates(s: GraphTraining) -> Any:
     return lambda epoch: 0.5 * (1.0 + np.cos(np.pi * min(epoch / s.epochs, 1.0)))
 
 
-def _shuffled(data: Sequence[Any], indices: Integers, size: int, seed: int) -> Any:
-    loader = require("torch_geometric.loader", extra="pyg").DataLoader
+def _shuffled(graphs: PackedGraphs, indices: Integers, size: int, seed: int) -> Any:
     order = torch.Generator().manual_seed(seed)
     # A last batch of one graph has no variance to normalise by.
     incomplete = len(indices) % size
-    chosen = [data[i] for i in indices]
-    return loader(chosen, size, shuffle=True, generator=order, drop_last=incomplete == 1)
+    return torch.utils.data.DataLoader(
+        indices.tolist(),
+        size,
+        shuffle=True,
+        generator=order,
+        drop_last=incomplete == 1,
+        collate_fn=graphs.batch,
+    )
 
 
-def _fixed(data: Sequence[Any], indices: Integers) -> list[Any]:
-    loader = require("torch_geometric.loader", extra="pyg").DataLoader
-    return list(loader([data[i] for i in indices], _TEST_BATCH))
+def _fixed(graphs: PackedGraphs, indices: Integers) -> list[Any]:
+    parts = range(0, len(indices), _TEST_BATCH)
+    return [graphs.batch(indices[i : i + _TEST_BATCH].tolist()) for i in parts]
 
 
 class _Choice:
