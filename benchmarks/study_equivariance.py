@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 import wavemmf as wm
-from wavemmf.nn.graphs.settings import preset_for
+from wavemmf.nn.graphs.settings import GraphPreset, preset_for
 from wavemmf.nn.graphs.train import train_graphs
 
 
@@ -27,24 +27,22 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     problem = wm.nn.load_graph_problem(arguments.dataset, cache=True)
-    fold = wm.nn.inner_holdout(wm.nn.make_folds(problem.y, seed=0)[0], problem.y, seed=0)
+    outer = wm.nn.make_folds(problem.y, seed=0)[0]
     best = preset_for("best", arguments.dataset)
     rows = {
         "best": best,
-        "best, without hops": replace(best, net=replace(best.net, hop=False)),
-        "best, k = 2 greedy, without hops": replace(
-            best, net=replace(best.net, hop=False), basis={"k": 2}
+        "best, one network": _with(best, members=1),
+        "best, one network, without hops": _with(best, members=1, hop=False),
+        "k = 2 greedy, one, without hops": replace(
+            _with(best, members=1, hop=False), basis={"k": 2}
         ),
     }
-    print(f"{arguments.dataset}, {len(fold.test)} test graphs of the first fold\n")
-    print(f"{'network':<34}accuracy  renumbered  same class  change of scores")
+    print(f"{arguments.dataset}, {len(outer.test)} test graphs of the first fold\n")
+    print(f"{'network':<34}accuracy  renumbered  same class  change of probabilities")
     for name, preset in rows.items():
-        torch.manual_seed(0)
-        channels = problem.num_features, problem.num_classes
-        net = wm.nn.GraphWaveletNet(*channels, **preset.net.to_json())
-        train_graphs(net, problem.data(preset.basis), fold, preset.training, seed=0)
+        nets = trained(problem, outer, preset)
         told = [
-            wm.nn.equivariance(net, problem, preset.basis, fold.test.tolist(), seed)
+            wm.nn.equivariance(nets, problem, preset.basis, outer.test.tolist(), seed)
             for seed in range(arguments.renumberings)
         ]
         means = {key: np.mean([each[key] for each in told]) for key in told[0]}
@@ -53,6 +51,30 @@ def main() -> None:
             f"{100 * means['agreement']:12.2f}{means['difference']:18.3f}",
             flush=True,
         )
+
+
+def _with(preset: GraphPreset, members: int, hop: bool = True) -> GraphPreset:
+    return replace(
+        preset,
+        net=replace(preset.net, hop=hop),
+        training=replace(preset.training, members=members),
+    )
+
+
+def trained(
+    problem: wm.nn.GraphProblem, outer: wm.nn.Fold, preset: GraphPreset
+) -> list[torch.nn.Module]:
+    """Return the members of a committee, each with its hold-out and its numbering."""
+    nets: list[torch.nn.Module] = []
+    for member in range(preset.training.members):
+        torch.manual_seed(member)
+        channels = problem.num_features, problem.num_classes
+        net = wm.nn.GraphWaveletNet(*channels, **preset.net.to_json())
+        fold = wm.nn.inner_holdout(outer, problem.y, 0, member)
+        data = problem.data({**preset.basis, "numbering": member})
+        train_graphs(net, data, fold, preset.training, seed=member)
+        nets.append(net)
+    return nets
 
 
 if __name__ == "__main__":

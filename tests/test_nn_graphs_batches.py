@@ -338,6 +338,18 @@ def test_accurate_factorizations_make_scores_depend_less_on_node_order(rng):
     assert exact["accuracy"] == exact["accuracy_permuted"]
 
 
+def test_a_committee_depends_less_on_node_order_than_its_members(rng):
+    problem = symmetric_problem(rng)
+    torch.manual_seed(0)
+    net = GraphWaveletNet(3, 2, hop=False)
+    change = [
+        np.mean([equivariance(nets, problem, {"k": 2}, seed=i)["difference"] for i in range(4)])
+        for nets in (net, [net], [net] * 4)
+    ]
+    assert change[0] == change[1]
+    assert change[2] < 0.75 * change[0]  # each of the four numbers the nodes otherwise
+
+
 def test_exact_hops_do_not_depend_on_node_order(rng):
     net = GraphWaveletNet(3, 2, filter="ones")
     assert equivariance(net, small_problem(rng), {"k": 2}, indices=[1, 3])["difference"] < 1e-4

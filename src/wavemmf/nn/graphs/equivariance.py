@@ -7,30 +7,32 @@ from typing import Any
 
 import torch
 
-from ..._optional import require
 from .blocks import compute_bases
 from .numbering import random_orders, relabelled
+from .packed import PackedGraphs
 from .problem import GraphProblem, graph_data
+from .train import probabilities
 
 __all__ = ["equivariance"]
 
 
 @torch.no_grad()
 def equivariance(
-    net: torch.nn.Module,
+    nets: torch.nn.Module | Sequence[torch.nn.Module],
     problem: GraphProblem,
     basis: dict[str, Any],
     indices: Sequence[int] | None = None,
     seed: int = 0,
 ) -> dict[str, float]:
-    """Compare the scores of graphs with those of the same graphs, nodes renumbered at random.
+    """Compare the answers for graphs with those of the same graphs, nodes renumbered at random.
 
     Every renumbered graph is factorized anew, so that ties between wavelets are broken otherwise.
 
     Parameters
     ----------
-    net : Module
-        A network; it is put into evaluation mode.
+    nets : Module or sequence of Modules
+        A network, or a committee whose probabilities are averaged and whose members each number
+        the nodes otherwise. They are put into evaluation mode.
     problem : GraphProblem
         The graphs.
     basis : dict
@@ -43,9 +45,9 @@ def equivariance(
     Returns
     -------
     dict
-        ``difference``: norm of the change of the scores relative to that of the
-        centred scores; ``agreement``: share of graphs with the same class as before; ``accuracy``
-        and ``accuracy_permuted``.
+        ``difference``: norm of the change of the probabilities relative to that of the centred
+        probabilities; ``agreement``: share of graphs with the same class as before;
+        ``accuracy`` and ``accuracy_permuted``.
 
     Examples
     --------
@@ -58,16 +60,21 @@ def equivariance(
     chosen = list(range(len(problem)) if indices is None else indices)
     orders = random_orders([problem.graphs[i] for i in chosen], seed)
     turned = [relabelled(problem.graphs[i], o) for i, o in zip(chosen, orders, strict=True)]
-    arrays = compute_bases(turned, **basis)
-    data = problem.data(basis)
-    after = _scores(
-        net,
-        [
+    pairs = []
+    for member, net in enumerate([nets] if isinstance(nets, torch.nn.Module) else nets):
+        settings = {**basis, "numbering": member}
+        arrays = compute_bases(turned, **settings)
+        renumbered = [
             graph_data(graph, problem.features[i][order], int(problem.y[i]), array)
             for i, graph, order, array in zip(chosen, turned, orders, arrays, strict=True)
-        ],
-    )
-    before = _scores(net, [data[i] for i in chosen])
+        ]
+        pairs.append(
+            (
+                _probabilities(net, problem.data(settings), chosen),
+                _probabilities(net, renumbered, range(len(chosen))),
+            )
+        )
+    before, after = (torch.stack(each).mean(dim=0) for each in zip(*pairs, strict=True))
     wanted = torch.from_numpy(problem.y[chosen])
     spread = (before - before.mean(dim=0)).norm().clamp(min=1e-12)
     return {
@@ -78,7 +85,8 @@ def equivariance(
     }
 
 
-def _scores(net: torch.nn.Module, data: list[Any]) -> torch.Tensor:
-    loader = require("torch_geometric.loader", extra="pyg").DataLoader
-    net.eval()
-    return torch.cat([net(batch) for batch in loader(data, 256)]).double()
+def _probabilities(
+    net: torch.nn.Module, data: Sequence[Any], indices: Sequence[int]
+) -> torch.Tensor:
+    graphs = PackedGraphs([data[i] for i in indices])
+    return torch.from_numpy(probabilities(net, [graphs.batch(range(len(indices)))]))
