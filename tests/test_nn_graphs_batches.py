@@ -172,17 +172,20 @@ def test_graphs_without_a_basis_are_refused_with_advice(rng):
 
 def dense_layer(layer, x, basis, h, adjacency):
     """Return what the layer computes in evaluation mode, with dense matrices."""
-    gains = np.ones_like(x)
+    weight = {name: p.detach().double().numpy() for name, p in layer.named_parameters()}
+    of_waves, of_hop = weight["of_waves.weight"].T, weight.get("of_hop.weight", np.empty(0)).T
+    gains = 1.0
     if layer.filter is not None:
         s = np.clip(h / 2.0, 0, 1)
         orders = np.arange(layer.filter.degree + 1)
         chebyshev = np.cos(np.arccos(2 * s - 1)[:, None] * orders)
         gains = chebyshev @ layer.filter.weight.detach().double().numpy()
-    waves = basis.T @ (gains * (basis @ x))
-    weight = {name: p.detach().double().numpy() for name, p in layer.named_parameters()}
-    first = waves @ weight["of_waves.weight"].T + weight["of_waves.bias"]
+    if x.shape[1] > 2 * of_waves.shape[1]:  # then the map comes first
+        first = basis.T @ (gains * (basis @ (x @ of_waves + weight["of_waves.bias"])))
+    else:
+        first = basis.T @ (gains * (basis @ x)) @ of_waves + weight["of_waves.bias"]
     if layer.of_hop is not None:
-        first += (weight["own_weight"] * x + adjacency @ x) @ weight["of_hop.weight"].T
+        first += (weight["own_weight"] * x + adjacency @ x) @ of_hop
     h1 = np.maximum(dense_norm(layer.norms[0], first), 0)
     second = h1 @ weight["second.weight"].T + weight["second.bias"]
     return np.maximum(dense_norm(layer.norms[1], second), 0)
@@ -201,13 +204,21 @@ def dense_norm(norm, x):
 @pytest.mark.parametrize("hop", [True, False])
 @pytest.mark.parametrize("filter", ["spectral", "ones"])
 @pytest.mark.parametrize("batch_norm", [True, False])
-def test_a_layer_is_what_dense_algebra_says(rng, hop, filter, batch_norm):
+@pytest.mark.parametrize("hidden", [32, 1])
+def test_a_layer_is_what_dense_algebra_says(rng, hop, filter, batch_norm, hidden):
     graph = random_graph(rng, 20)
     problem = GraphProblem("one", [graph], [0])
     (f,) = wm.factorize_many([graph], k=8)
     net = GraphWaveletNet(
-        problem.num_features, 2, layers=2, hop=hop, filter=filter, batch_norm=batch_norm
+        problem.num_features,
+        2,
+        layers=2,
+        hidden=hidden,
+        hop=hop,
+        filter=filter,
+        batch_norm=batch_norm,
     )
+    assert net.layers[0].maps_first == (hidden == 1)
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
@@ -238,7 +249,8 @@ def test_all_poolings_against_sums_over_each_graph(rng):
             np.sqrt(hat_functions(torch.from_numpy(place), 3).numpy().T @ energy + 1e-6).ravel()
             for place in (h / 2, level)
         ]
-        rows.append(np.concatenate([x.sum(axis=0), x.mean(axis=0), *bands]))
+        total = x.sum(axis=0)
+        rows.append(np.concatenate([total, x.mean(axis=0), np.arcsinh(total), *bands]))
     np.testing.assert_allclose(found.numpy(), rows, rtol=1e-3, atol=1e-3)
 
 

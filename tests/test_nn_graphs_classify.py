@@ -280,7 +280,7 @@ def test_every_model_runs_and_repeats(rings, name):
 def test_ablations_have_no_wavelets_in_their_pooling(name):
     assert "band" in make_graph_model("wavelet", "PROTEINS").preset.net.pooling
     model = make_graph_model(name, "PROTEINS")
-    assert model.preset.net.pooling == ("sum",)
+    assert model.preset.net.pooling == ("log",)
     assert model.basis is None
 
 

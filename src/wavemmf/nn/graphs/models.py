@@ -179,7 +179,7 @@ def make_graph_model(
     preset = preset_for(which, dataset)
     if "filter" in changes:
         # Without wavelets: none in the pooling either.
-        plain = [kind for kind in preset.net.pooling if kind in ("sum", "mean")]
+        plain = [kind for kind in preset.net.pooling if kind not in ("band", "level")]
         changes = {**changes, "pooling": plain or ["sum"]}
     preset = replace(preset, net=replace(preset.net, **changes))
     given = {"epochs": epochs, "members": members}

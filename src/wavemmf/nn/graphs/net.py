@@ -41,8 +41,12 @@ class GraphWaveletLayer(torch.nn.Module):
         super().__init__()
         s = settings
         self.rate = s.hidden_dropout
+        # A filter and a hop cost the same for every channel: with far fewer channels after than
+        # before (a column for every label), they come after the map.
+        self.maps_first = in_channels > 2 * out_channels
+        filtered = out_channels if self.maps_first else in_channels
         self.filter = (
-            SpectralFilter((in_channels,), s.degree, s.level_degree, response=s.response)
+            SpectralFilter((filtered,), s.degree, s.level_degree, response=s.response)
             if s.filter == "spectral"
             else None
         )
@@ -59,13 +63,29 @@ class GraphWaveletLayer(torch.nn.Module):
         self, x: torch.Tensor, basis: BlockBasis | None, hop: torch.Tensor | None
     ) -> torch.Tensor:
         """Return the signals after the layer."""
-        waves = x if self.filter is None else _need(basis).filter(x, self.filter(_need(basis)))
-        h = self.of_waves(waves)
-        if self.of_hop is not None and self.own_weight is not None and hop is not None:
-            # The adjacency matrix is its own transpose.
-            h = h + self.of_hop(self.own_weight * x + sparse_product(x, hop, hop))
+        if self.maps_first:
+            h = self._filtered(self.of_waves(x), basis)
+            if self.of_hop is not None:
+                h = h + self._hopped(self.of_hop(x), hop)
+        else:
+            h = self.of_waves(self._filtered(x, basis))
+            if self.of_hop is not None:
+                h = h + self.of_hop(self._hopped(x, hop))
         h = dropout(relu(self.norms[0](h)), self.rate, self.training)
         return relu(self.norms[1](self.second(h)))
+
+    def _filtered(self, x: torch.Tensor, basis: BlockBasis | None) -> torch.Tensor:
+        if self.filter is None:
+            return x
+        if basis is None:
+            raise InvalidInputError("a wavelet filter needs the basis of the graphs")
+        return basis.filter(x, self.filter(basis))
+
+    def _hopped(self, x: torch.Tensor, hop: torch.Tensor | None) -> torch.Tensor:
+        if hop is None or self.own_weight is None:
+            raise InvalidInputError("a hop needs the edges of the graphs")
+        # The adjacency matrix is its own transpose.
+        return self.own_weight * x + sparse_product(x, hop, hop)
 
 
 class GraphWaveletNet(torch.nn.Module):
@@ -130,9 +150,3 @@ class GraphWaveletNet(torch.nn.Module):
         seen = torch.cat(states if self.settings.jumping else states[-1:], dim=1)
         pooled = self.norm(self.pooling(seen, batch, basis))
         return self.classifier(dropout(pooled, self.settings.dropout, self.training))
-
-
-def _need(basis: BlockBasis | None) -> BlockBasis:
-    if basis is None:
-        raise InvalidInputError("a wavelet filter needs the basis of the graphs")
-    return basis

@@ -16,6 +16,8 @@ __all__ = ["Pooling", "hat_functions"]
 class Pooling(torch.nn.Module):
     r"""Pool signals over nodes, or the energy of their coefficients over bands.
 
+    "log" is the inverse hyperbolic sine of the sum: a logarithm for large sums, of either sign, so
+    that a graph ten times as large as the others does not drown them in the normalisation.
     The energy of band b is :math:`\sum_i \phi_b(\lambda_i) (W x)_i^2`, with hat functions
     :math:`\phi_b` that add up to one; bands of level take the level in place of the frequency.
     Squares, since a wavelet is defined up to its sign; and for an exact basis the energy of a band
@@ -54,6 +56,8 @@ class Pooling(torch.nn.Module):
                 parts.append(total)
             elif kind == "mean":
                 parts.append(total / sizes)
+            elif kind == "log":
+                parts.append(torch.asinh(total))
             else:
                 parts.append(self._energy(kind, x, basis, owner, count))
         return torch.cat(parts, dim=1)

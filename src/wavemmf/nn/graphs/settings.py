@@ -18,9 +18,9 @@ __all__ = [
     "preset_for",
 ]
 
-#: How node signals become numbers of a graph: sums and means over nodes, energies of wavelet
-#: coefficients in bands of frequency or of level.
-POOLINGS = ("sum", "mean", "band", "level")
+#: How node signals become numbers of a graph: sums, means and logarithms of sums over nodes,
+#: energies of wavelet coefficients in bands of frequency or of level.
+POOLINGS = ("sum", "mean", "log", "band", "level")
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ _CHOSEN: dict[str, _Changes] = {
     "PTC": _FEW,
     "PTC_MR": _FEW,
     "PROTEINS": (
-        {"layers": 2, "hidden": 16, "pooling": ("sum", "band")},
+        {"layers": 2, "hidden": 16, "pooling": ("log", "band")},
         {"epochs": 20, "members": 5},
         {},
     ),
