@@ -348,6 +348,17 @@ def test_pairs_are_tried_by_their_true_cost() -> None:
             assert costs[run.groups[p, 1]] == pytest.approx(run.scores[p], abs=1e-10)
 
 
+#: Rows 0 and 3 meet twice, and so do rows 1 and 2, but what they have in common cancels.
+ORTHOGONAL = np.array([[0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 0, -1], [0, 1, -1, 0]], float)
+
+
+def test_rows_that_cancel_are_no_partners_of_a_pivot() -> None:
+    run = Greedy(ORTHOGONAL, np.ones(4, bool), 3, 1)
+    run.score(False, False)
+    assert run.sizes.tolist() == [1, 1, 1, 1]
+    np.testing.assert_allclose(run.scores, 2.0)
+
+
 # -- rounds of many groups ----------------------------------------------------------------------
 
 
@@ -381,8 +392,7 @@ def test_pivots_of_a_round(width: int, k: int, drop: int) -> None:
 
 
 def test_products_that_cancel_make_no_partners() -> None:
-    matrix = np.array([[0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 0, -1], [0, 1, -1, 0]], float)
-    csr = sp.csr_array(matrix)  # rows 0 and 3 meet twice, and are orthogonal
+    csr = sp.csr_array(ORTHOGONAL)
     candidates, cosines = np.full((4, 4), -1), np.zeros((4, 4))
     counts = (np.zeros(4, np.int64), np.zeros(4), np.zeros(4, np.int64))
     score_rows(
