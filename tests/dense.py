@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+#: Rows 0 and 3 meet twice, and so do rows 1 and 2, but what they have in common cancels.
+ORTHOGONAL = np.array([[0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 0, -1], [0, 1, -1, 0]], float)
+
 
 def random_symmetric(n: int, seed: int = 0, density: float = 1.0) -> np.ndarray:
     """Make a random symmetric matrix with both signs, possibly with many zeros."""

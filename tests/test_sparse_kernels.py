@@ -8,11 +8,9 @@ import scipy.sparse as sp
 
 import dense
 from wavemmf.kernels.candidates import wavelets_of
-from wavemmf.kernels.episode import SIGNIFICANT
-from wavemmf.kernels.episode_sparse import pick_disjoint, rotate_groups, score_rows
 from wavemmf.kernels.greedy_sparse import _LITTLE, score_all, sparse_greedy_levels
 from wavemmf.kernels.heap import heap_build
-from wavemmf.kernels.local import complete_rotation, local_score
+from wavemmf.kernels.local import local_score
 from wavemmf.kernels.sparse_rotation import gather_rows, union_of_rows, write_back
 from wavemmf.kernels.sparse_rows import (
     ensure_room,
@@ -348,88 +346,8 @@ def test_pairs_are_tried_by_their_true_cost() -> None:
             assert costs[run.groups[p, 1]] == pytest.approx(run.scores[p], abs=1e-10)
 
 
-#: Rows 0 and 3 meet twice, and so do rows 1 and 2, but what they have in common cancels.
-ORTHOGONAL = np.array([[0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 0, -1], [0, 1, -1, 0]], float)
-
-
 def test_rows_that_cancel_are_no_partners_of_a_pivot() -> None:
-    run = Greedy(ORTHOGONAL, np.ones(4, bool), 3, 1)
+    run = Greedy(dense.ORTHOGONAL, np.ones(4, bool), 3, 1)
     run.score(False, False)
     assert run.sizes.tolist() == [1, 1, 1, 1]
     np.testing.assert_allclose(run.scores, 2.0)
-
-
-# -- rounds of many groups ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("width", "k", "drop"), [(3, 3, 1), (6, 4, 2), (14, 3, 1)])
-def test_pivots_of_a_round(width: int, k: int, drop: int) -> None:
-    n = 15
-    matrix = dense.random_symmetric(n, seed=7, density=0.12)
-    matrix[:3] *= 1e-2  # correlated, but hardly
-    matrix[:, :3] *= 1e-2
-    csr, gram = sp.csr_array(matrix), matrix @ matrix
-    energy = np.diag(gram).copy()
-    pivots = np.array([0, 4, 2, 9, 14, 7])
-    candidates, cosines = np.full((n, width), -1), np.full((n, width), np.nan)
-    sizes, scores, neighbors = np.zeros(n, np.int64), np.zeros(n), np.zeros(n, np.int64)
-    outputs = (candidates, cosines, sizes, scores, neighbors)
-    score_rows(csr.indptr, csr.indices, csr.data, energy, k, drop, *outputs, pivots, 1, 5)
-    score_rows(csr.indptr, csr.indices, csr.data, energy, k, drop, *outputs, pivots, 0, 1)
-    untouched = np.setdiff1d(np.arange(n), pivots[:5])
-    assert not sizes[untouched].any()
-    for p in pivots[:5]:
-        cosine = gram[p] ** 2 / (energy * energy[p] + (energy * energy[p] == 0))
-        partners = [j for j in range(n) if j != p and gram[p, j] != 0.0]
-        order = [p, *sorted(partners, key=lambda j: -cosine[j])][:width]
-        assert candidates[p, : sizes[p]].tolist() == order
-        np.testing.assert_allclose(cosines[p, : sizes[p]], cosine[order], rtol=1e-9)
-        assert neighbors[p] == np.count_nonzero(cosine[partners] > SIGNIFICANT)
-        block = np.ix_(order[:k], order[:k])
-        count = wavelets_of(len(order[:k]), drop)
-        expected = local_score(gram[block], matrix[block], count)[0] / count
-        assert scores[p] == pytest.approx(expected, abs=1e-12)
-
-
-def test_products_that_cancel_make_no_partners() -> None:
-    csr = sp.csr_array(ORTHOGONAL)
-    candidates, cosines = np.full((4, 4), -1), np.zeros((4, 4))
-    counts = (np.zeros(4, np.int64), np.zeros(4), np.zeros(4, np.int64))
-    score_rows(
-        csr.indptr, csr.indices, csr.data, np.full(4, 2.0), 2, 1, candidates, cosines, *counts,
-        np.arange(4), 0, 4,
-    )  # fmt: skip
-    assert counts[0].tolist() == [1, 1, 1, 1]
-    assert counts[2].tolist() == [0, 0, 0, 0]
-
-
-def test_groups_taken_do_not_meet() -> None:
-    groups = np.array([[3, 1, 9], [1, 2, 0], [4, 5, 3], [6, 7, 3], [2, 0, 0], [8, 7, 0]])
-    sizes = np.array([2, 2, 2, 3, 1, 1])
-    assert pick_disjoint(groups, sizes, 10, 9).tolist() == [0, 2, 4, 5]
-    assert pick_disjoint(groups, sizes, 10, 4).tolist() == [0, 2, 4, 5]
-    assert pick_disjoint(groups, sizes, 10, 2).tolist() == [0, 2]
-
-
-@pytest.mark.parametrize("anywhere", [False, True])
-@pytest.mark.parametrize("nearest", [False, True])
-def test_rotations_of_a_round(anywhere: bool, nearest: bool) -> None:
-    matrix = dense.random_symmetric(12, seed=8, density=0.3)
-    csr, gram = sp.csr_array(matrix), matrix @ matrix
-    groups = np.array([[0, 5, 3, 7], [1, 2, 4, 0], [6, 8, 9, 10], [11, 0, 0, 0]])
-    sizes, drops = np.array([4, 3, 4, 1]), np.array([2, 1, 3, 1])
-    wavelets, blocks = np.full((4, 3), -1), np.full((4, 4, 4), np.nan)
-    rotate_groups(
-        csr.indptr, csr.indices, csr.data, groups, sizes, drops, anywhere, nearest,
-        wavelets, blocks, 1, 4,
-    )  # fmt: skip
-    assert np.isnan(blocks[0]).all()
-    for g in range(1, 4):
-        size, count = sizes[g], drops[g]
-        rows = groups[g, :size]
-        block = np.ascontiguousarray(matrix[np.ix_(rows, rows)])
-        _, vectors, chosen = local_score(gram[np.ix_(rows, rows)], block, count)
-        allowed = np.ones(size, bool) if anywhere else np.arange(size) < count
-        rotation, places = complete_rotation(vectors, chosen, block, allowed, nearest)
-        np.testing.assert_allclose(blocks[g, :size, :size], rotation, atol=1e-9)
-        assert wavelets[g, :count].tolist() == rows[places].tolist()

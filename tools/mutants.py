@@ -56,8 +56,8 @@ TESTS = {
     ],
     "kernels": [
         "test_plain_kernels.py", "test_local_kernels.py", "test_greedy_kernels.py",
-        "test_sparse_kernels.py", "test_episode_kernels.py", "test_tile_kernels.py",
-        "test_lbfgs_kernels.py",
+        "test_greedy_step_kernels.py", "test_sparse_kernels.py", "test_episode_kernels.py",
+        "test_tile_kernels.py", "test_lbfgs_kernels.py",
     ],
 }  # fmt: skip
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.txt")
