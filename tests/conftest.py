@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -14,6 +15,11 @@ from hypothesis import settings
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+if numba.config.DISABLE_JIT:  # vector instructions exist in compiled code only
+    import plain_simd
+
+    plain_simd.install()
 
 
 @pytest.fixture

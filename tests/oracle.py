@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 
 import wavemmf as wm
+from dense import random_symmetric
 
 
 def rotation_matrix(f: wm.Factorization, level: int) -> np.ndarray:
@@ -56,13 +57,6 @@ def check_constraints(f: wm.Factorization) -> None:
 def laplacian(graph: nx.Graph) -> np.ndarray:
     """Return the normalized Laplacian of a networkx graph, dense."""
     return wm.graphs.normalized_laplacian(graph).toarray()
-
-
-def random_symmetric(n: int, seed: int = 0, density: float = 1.0) -> np.ndarray:
-    """Make a random symmetric matrix with both signs, possibly with many zeros."""
-    rng = np.random.default_rng(seed)
-    a = rng.normal(size=(n, n)) * (rng.random((n, n)) < density)
-    return a + a.T
 
 
 def kernel_matrix(n: int) -> np.ndarray:

@@ -53,6 +53,7 @@ def _orthogonality_defect(blocks, entry, size):
                 total += blocks[entry + a * size + c] * blocks[entry + b * size + c]
             if a == b:
                 total -= 1.0
-            if not abs(total) <= worst:
-                worst = abs(total)
+            if np.isnan(total):  # not comparable: later products would take its place
+                return total
+            worst = max(worst, abs(total))
     return worst

@@ -33,7 +33,6 @@ def rotate_rows(x, rows, block, size, width, buffer):
 @jit
 def _combine_rows(inputs, weights, size, width, out):
     """``out = weights[:size] @ inputs[:size, :width]``."""
-    done = 0
     if size >= 8:
         w0, w1, w2, w3 = weights[0], weights[1], weights[2], weights[3]
         w4, w5, w6, w7 = weights[4], weights[5], weights[6], weights[7]

@@ -1,0 +1,88 @@
+"""The operations of `wavemmf.kernels.simd` in NumPy, for runs without a compiler.
+
+With ``NUMBA_DISABLE_JIT=1`` kernels run as plain Python, but vector instructions exist in compiled
+code only. `install` puts these in their place, so that every other kernel can be run, watched and
+changed line by line.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import wavemmf.kernels
+
+Array = np.ndarray
+
+
+def copy_row(source: Array, at: int, out: Array, place: int, columns: int) -> None:
+    out.reshape(-1)[_row(place, columns)] = source.reshape(-1)[_row(at, columns)]
+
+
+def add_multiple(rows: Array, at: int, factor: float, place: int, columns: int) -> None:
+    rows[_row(place, columns)] += factor * rows[_row(at, columns)]
+
+
+def add_and_multiply(out: Array, weight: float, vector: Array, following: Array) -> float:
+    out += weight * vector
+    return float(out @ following)
+
+
+def multiply_rows(
+    source: Array, size: int, weights: Array, entry: int, row_step: int, step: int,
+    out: Array, places: Sequence[int], columns: int,
+) -> None:  # fmt: skip
+    rows = source[: int(size) * columns].reshape(int(size), columns)
+    for number, place in enumerate(places):
+        first = int(entry) + number * int(row_step)
+        out[_row(place, columns)] = weights[first + int(step) * np.arange(int(size))] @ rows
+
+
+def four_products(y: Array, at: int, v: Array, places: Sequence[int], columns: int) -> list[Any]:
+    return [y[_row(at, columns)] @ v[_row(place, columns)] for place in places]
+
+
+def transpose_square(
+    source: Array, at: int, step: int, out: Array, place: int, out_step: int, columns: int
+) -> None:
+    flat, lanes = out.reshape(-1), np.arange(columns)
+    square = source.reshape(-1)[int(at) + int(step) * lanes[:, None] + lanes]
+    flat[int(place) + int(out_step) * lanes[:, None] + lanes] = square.T
+
+
+def cayley_block(
+    skew: Array, at: int, half: float, blocks: Array, place: int,
+    change: Array, out: Array, entry: int, columns: int,
+) -> None:  # fmt: skip
+    shape, square = (columns, columns), columns * columns
+    x = skew[_row(at, square)].reshape(shape)
+    block = blocks[_row(place, square)].reshape(shape)
+    identity = np.eye(columns, dtype=x.dtype)
+    turned = np.linalg.solve(identity - half * x, 2 * half * x)
+    moved = block + turned @ block
+    change[_row(entry, square)] = turned.ravel()
+    polished = 1.5 * moved - 0.5 * moved @ moved.T @ moved
+    out[_row(entry, square)] = polished.ravel()
+
+
+def _row(start: int, length: int) -> slice:
+    return slice(int(start), int(start) + length)
+
+
+PLAIN = (
+    add_and_multiply, add_multiple, cayley_block, copy_row, four_products, multiply_rows,
+    transpose_square,
+)  # fmt: skip
+
+
+def install() -> None:
+    """Put the plain operations in place of the vector instructions, in all kernels."""
+    for found in pkgutil.iter_modules(wavemmf.kernels.__path__):
+        module = importlib.import_module(f"wavemmf.kernels.{found.name}")
+        for function in PLAIN:
+            if hasattr(module, function.__name__):
+                setattr(module, function.__name__, function)

@@ -1,0 +1,212 @@
+"""The steps of greedy selection on a dense matrix, one by one against dense algebra."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dense
+from wavemmf.kernels.greedy_dense import (
+    NEGLIGIBLE,
+    NOTICEABLE,
+    Choice,
+    _best_partner,
+    _best_pivot,
+    _downdate_gram,
+    _given_rows,
+    _mark_touched,
+    _most_correlated,
+    _move_last,
+    _perturbed,
+    move_last_row,
+)
+from wavemmf.kernels.local import local_score
+
+
+def test_where_given_rows_are() -> None:
+    labels = np.array([4, 0, 3, 1, 2])
+    groups, sizes = np.array([[3, 4, 1], [0, 2, 9], [0, 0, 0]]), np.array([3, 2, 1])
+    assert _given_rows(labels, 4, groups, sizes, 0).tolist() == [2, 0, 3]
+    assert _given_rows(labels, 3, groups, sizes, 0).tolist() == []  # row 1 was dropped
+    assert _given_rows(labels, 5, groups, sizes, 1).tolist() == [1, 4]
+    assert _given_rows(labels, 4, groups, sizes, 1).tolist() == []
+    assert _given_rows(labels, 5, groups, sizes, 2).tolist() == [1]
+    assert _given_rows(labels, 5, groups, sizes, 3).tolist() == []
+
+
+@pytest.mark.parametrize("k", [2, 3, 6, 12])
+@pytest.mark.parametrize("p", [0, 4, 8])
+def test_most_correlated_rows(k: int, p: int) -> None:
+    matrix = dense.random_symmetric(10, seed=2, density=0.35)
+    matrix[6] = matrix[:, 6] = 0.0
+    gram = matrix @ matrix
+    energy, active = np.diag(gram).copy(), 9
+    relative, absolute = np.full(k, -1), np.full(k, -1)
+    rng = np.random.default_rng(0)
+    size = _most_correlated(p, gram, energy, active, k, relative, absolute, 0.0, rng)
+    partners = [j for j in range(active) if j != p and gram[p, j] != 0.0]
+    assert size == min(k, 1 + len(partners))
+    assert 6 not in partners
+    squared = {j: gram[p, j] ** 2 for j in partners}
+    for found, key in (
+        (relative, lambda j: -squared[j] / energy[j]),
+        (absolute, lambda j: -squared[j]),
+    ):
+        assert found[:size].tolist() == [p, *sorted(partners, key=key)][:size]
+
+
+def test_rows_without_energy_are_no_partners() -> None:
+    gram, energy = np.ones((3, 3)), np.array([1.0, 0.0, -1e-20])
+    relative, absolute = np.zeros(3, int), np.zeros(3, int)
+    rng = np.random.default_rng(0)
+    assert _most_correlated(0, gram, energy, 3, 3, relative, absolute, 0.0, rng) == 1
+
+
+def test_of_rows_that_are_as_good_the_first_are_taken() -> None:
+    relative, absolute = np.zeros(4, int), np.zeros(4, int)
+    rng = np.random.default_rng(0)
+    _most_correlated(2, np.ones((9, 9)), np.ones(9), 9, 4, relative, absolute, 0.0, rng)
+    assert relative.tolist() == absolute.tolist() == [2, 0, 1, 3]
+
+
+def test_noise_on_correlations_is_normal_in_their_logarithm() -> None:
+    # Row 1 wins over row 2 if log(e) + N > N', which has the probability Phi(1 / sqrt(2)).
+    gram, energy = np.ones((3, 3)), np.ones(3)
+    gram[0, 1] = np.e
+    rng = np.random.default_rng(0)
+    relative, absolute = np.zeros(2, int), np.zeros(2, int)
+    wins = np.zeros(2)
+    for _ in range(2000):
+        _most_correlated(0, gram, energy, 3, 2, relative, absolute, 1.0, rng)
+        wins += [relative[1] == 1, absolute[1] == 1]
+    np.testing.assert_allclose(wins / 2000, 0.7602, atol=0.03)
+
+
+def test_noise_on_scores_is_that_of_an_exponential_variate() -> None:
+    rng = np.random.default_rng(0)
+    assert _perturbed(0.25, 0.0, rng) == 0.25
+    draws = np.sort([_perturbed(0.25, 0.5, rng) for _ in range(1000)])
+    variates = (draws / 0.25) ** 2
+    empirical = np.arange(1, 1001) / 1000
+    assert np.abs(empirical - (1.0 - np.exp(-variates))).max() < 0.05
+    assert 0.0 < _perturbed(0.0, 0.5, rng) < 1e-7  # perfect groups are drawn among themselves
+
+
+@pytest.mark.parametrize("density", [0.3, 1.0])
+def test_best_partner(density: float) -> None:
+    matrix = dense.random_symmetric(9, seed=5, density=density)
+    matrix[4] = matrix[:, 4] = 0.0
+    matrix[4, 4] = 0.5
+    gram, active = matrix @ matrix, 8
+    for p in range(active):
+        costs = {}
+        for j in range(active):
+            if j != p and gram[p, j] != 0.0:
+                block = np.ix_([p, j], [p, j])
+                costs[j] = local_score(gram[block], matrix[block], 1)[0]
+        partner, cost = _best_partner(p, matrix, gram, np.diag(gram).copy(), active)
+        if costs:
+            assert cost == pytest.approx(min(costs.values()), abs=1e-10)
+            assert partner == min(costs, key=costs.__getitem__)
+        else:
+            assert partner == -1
+            assert cost == pytest.approx(gram[p, p] - matrix[p, p] ** 2, abs=1e-12)
+            assert cost >= 0.0
+    assert _best_partner(4, matrix, gram, np.diag(gram).copy(), active)[0] == -1
+
+
+def test_the_best_pivot_is_scored_again_before_it_is_taken() -> None:
+    matrix = dense.random_symmetric(8, seed=6)
+    gram, rng = matrix @ matrix, np.random.default_rng(0)
+    groups, sizes = np.zeros((8, 3), np.int64), np.zeros(8, np.int64)
+    scores, dirty, fresh = np.zeros(8), np.ones(8, bool), np.full(8, -1)
+    choice = Choice(1, False, False, 0.0, 0.0)
+
+    def best(level: int) -> int:
+        return _best_pivot(
+            matrix, gram, np.diag(gram).copy(), 8, choice, rng,
+            groups, sizes, scores, dirty, fresh, level,
+        )  # fmt: skip
+
+    p = best(0)
+    assert not dirty.any()
+    assert p == scores.argmin()
+    right, kept = scores.copy(), groups.copy()
+    worst = int(right.argmax())
+    scores[worst], groups[worst] = 0.5 * right.min(), 0  # out of date
+    assert best(1) == p
+    np.testing.assert_array_equal(scores, right)
+    np.testing.assert_array_equal(groups, kept)
+    scores[worst] = 0.5 * right.min()
+    assert best(1) == worst  # it was scored at this level: taken as it is
+    scores[:], dirty[[p, worst]] = right.max(), True  # marked rows are scored first
+    assert best(2) == p
+    assert scores[worst] == right[worst]
+
+
+# -- keeping the state --------------------------------------------------------------------------
+
+
+def test_pivots_whose_group_was_touched_are_marked() -> None:
+    groups = np.array([[0, 3, 2], [1, 4, 3], [2, 1, 4], [3, 0, 1], [4, 2, 0], [5, 3, 1]])
+    sizes, dirty = np.array([3, 3, 2, 1, 3, 3]), np.zeros(6, bool)
+    _mark_touched(np.array([3, 2]), 5, groups, sizes, dirty)
+    assert dirty.tolist() == [True, True, True, True, True, False]
+    dirty[:] = False
+    _mark_touched(np.array([1]), 6, groups, sizes, dirty)
+    assert dirty.tolist() == [False, True, True, False, False, True]
+
+
+@pytest.mark.parametrize("density", [0.4, 1.0])
+@pytest.mark.parametrize("t", [0, 3, 6])
+def test_a_column_is_taken_out_of_the_gram_matrix(density: float, t: int) -> None:
+    matrix = dense.random_symmetric(9, seed=7, density=density)
+    active = 7
+    rest = np.delete(np.arange(active), t)
+    tiny = rest[-1]
+    if density < 1.0:
+        matrix[t, tiny] = matrix[tiny, t] = 0.5 * NEGLIGIBLE * np.linalg.norm(matrix[t, :active])
+    whole = matrix[:active, :active] @ matrix[:active, :active]
+    gram = np.full((9, 9), 5.0)
+    gram[:active, :active] = whole
+    energy, dirty = np.diag(gram).copy(), np.zeros(9, bool)
+    squared = matrix[t] ** 2
+    scores = squared / NOTICEABLE * np.resize([0.9, 1.1], 9)
+    _downdate_gram(matrix, gram, energy, t, active, scores, dirty)
+    kept = matrix[np.ix_(rest, rest)]
+    np.testing.assert_allclose(gram[np.ix_(rest, rest)], kept @ kept, atol=1e-6)
+    np.testing.assert_allclose(energy[rest], (kept**2).sum(axis=1), atol=1e-6)
+    expected = np.zeros(9, bool)
+    expected[rest] = (squared > NOTICEABLE * scores)[rest]
+    if density < 1.0:
+        expected[tiny] = False
+        np.testing.assert_array_equal(gram[tiny, :active], whole[tiny])  # to the last bit
+    np.testing.assert_array_equal(dirty, expected)
+    assert (gram[active:] == 5.0).all()
+    assert (gram[:, active:] == 5.0).all()
+
+
+def test_the_last_row_takes_the_place_of_a_dropped_one() -> None:
+    matrix = dense.random_symmetric(6, seed=8, density=0.6)
+    moved = matrix.copy()
+    move_last_row(moved, 1, 4)
+    order = [0, 4, 2, 3]
+    np.testing.assert_array_equal(moved[:4, :4], matrix[np.ix_(order, order)])
+
+    gram, energy, labels, scores = matrix @ matrix, np.arange(6.0), np.arange(6), np.arange(6.0)
+    groups, sizes = np.array([[0, 4], [1, 0], [2, 3], [3, 4], [4, 2], [5, 4]]), np.full(6, 2)
+    sizes[[3, 4]] = 1
+    dirty = np.arange(6) == 4
+    state = (matrix, gram, energy, labels, groups, sizes, scores, dirty)
+    before = [each.copy() for each in state]
+    _move_last(4, 4, *state)
+    for each, same in zip(state, before, strict=True):
+        np.testing.assert_array_equal(each, same)
+    _move_last(1, 4, *state)
+    for square, same in zip(state[:2], before[:2], strict=True):
+        np.testing.assert_array_equal(square[:4, :4], same[np.ix_(order, order)])
+    for each in (energy, labels, scores):
+        assert each[:4].tolist() == order
+    assert groups[:4].tolist() == [[0, 1], [1, 2], [2, 3], [3, 4]]  # the last has one member
+    assert sizes[:4].tolist() == [2, 1, 2, 1]
+    assert dirty[:4].tolist() == [False, True, False, False]
