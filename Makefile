@@ -14,7 +14,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format type layers unit docs-tests docs coverage fuzz mutants soak faults dist audit bench bench-scale torch clean
+.PHONY: help demo test lint format type layers unit docs-tests docs coverage fuzz fuzz-guided mutants soak faults dist audit bench bench-scale torch clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -127,6 +127,10 @@ bench-scale: $(VENV)/.torch ## large sparse graphs and data sets of many graphs 
 
 fuzz: $(VENV)/.torch ## damaged and lying files for every reader (up to ten minutes each)
 	$(BIN)/python tools/fuzz_readers.py
+
+fuzz-guided: $(VENV)/.torch ## the same guided by the code that is reached (atheris, two minutes each)
+	$(PIP) atheris
+	$(BIN)/python tools/fuzz_guided.py
 
 mutants: $(VENV)/.torch $(VENV)/.kernels ## do the tests notice small changes in the source?
 	$(BIN)/python tools/mutants.py factorization

@@ -1,6 +1,6 @@
 """Regression with a compressed kernel against exact and Nyström, on data of scikit-learn.
 
-    python benchmarks/bench_kernels.py [--only diabetes]
+    python benchmarks/bench_kernels.py [--only diabetes] [--method MMFKernelRidge]
 
 Half of the samples train, half test; three splits. All methods share the kernel, its width and the
 regularisation, which were not tuned for any of them. Nyström has as many landmarks as the
@@ -65,7 +65,7 @@ def measure(make: Callable[[], Any], splits: list[Any]) -> tuple[float, float, f
     return float(np.mean(errors)), float(np.std(errors)), float(np.median(seconds))
 
 
-def table(name: str) -> None:
+def table(name: str, wanted: str | None) -> None:
     data, target = DATA[name](return_X_y=True)
     data = StandardScaler().fit_transform(data)
     target = (target - target.mean()) / target.std()
@@ -76,6 +76,8 @@ def table(name: str) -> None:
     gamma, core = 0.1 / data.shape[1], size // 10
     print(f"\n{name}: {size} samples to train, {len(data) - size} to test, core {core}")
     for label, make in methods(gamma, core).items():
+        if wanted not in (None, label):
+            continue
         make().fit(*splits[0][::2])  # compile
         error, spread, seconds = measure(make, splits)
         print(f"{label:32} {error:.4f} ± {spread:.4f} {seconds:7.3f} s", flush=True)
@@ -84,6 +86,7 @@ def table(name: str) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", choices=DATA, help="one data set")
-    chosen = parser.parse_args().only
-    for each in [chosen] if chosen else DATA:
-        table(each)
+    parser.add_argument("--method", help="one row")
+    given = parser.parse_args()
+    for each in [given.only] if given.only else DATA:
+        table(each, given.method)

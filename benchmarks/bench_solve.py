@@ -1,6 +1,6 @@
 """Conjugate gradients on (L + 0.01 I) x = b with and without preconditioners, in one table.
 
-    python benchmarks/bench_solve.py [--only grid]
+    python benchmarks/bench_solve.py [--only grid] [--method plain]
 
 L is the combinatorial and the normalized Laplacian of the Minnesota roads (needs the data folder,
 WAVEMMF_DATA) and of a 100x100 grid. "products" counts products with the matrix, those inside
@@ -54,15 +54,16 @@ def pyamg_cycle(a: sp.csr_array) -> Preconditioner:
     return levels.aspreconditioner(), float(levels.cycle_complexity())
 
 
+# Quick ones first: a run that is cut off has them.
 METHODS: dict[str, Callable[[sp.csr_array], Preconditioner]] = {
     "plain": none,
     "Jacobi": jacobi,
-    "inverse of the factorization, k=8": inverse_alone,
-    "the same, two Jacobi steps": inverse_smoothed,
+    "pyamg, smoothed aggregation": pyamg_cycle,
     "wm.preconditioner": chosen_for_it(4, 1),
     "wm.preconditioner, k=8": chosen_for_it(8, 1),
     "wm.preconditioner, smooth=2": chosen_for_it(4, 2),
-    "pyamg, smoothed aggregation": pyamg_cycle,
+    "inverse of the factorization, k=8": inverse_alone,
+    "the same, two Jacobi steps": inverse_smoothed,
 }
 
 
@@ -87,11 +88,11 @@ def run(method: Callable[[sp.csr_array], Preconditioner], a: sp.csr_array) -> tu
     return count, count * (1.0 + per_application), ready - start, done - ready
 
 
-def table(name: str, laplacian: sp.csr_array) -> None:
+def table(name: str, laplacian: sp.csr_array, methods: dict[str, Any]) -> None:
     a = sp.csr_array(laplacian + SHIFT * sp.eye_array(laplacian.shape[0]))
     print(f"\n{name}, n = {a.shape[0]}")
     print(f"{'':34} iterations products set-up   solve   total")
-    for label, method in METHODS.items():
+    for label, method in methods.items():
         try:
             count, products, setup, solve = run(method, a)
         except ModuleNotFoundError as error:
@@ -103,11 +104,11 @@ def table(name: str, laplacian: sp.csr_array) -> None:
         )
 
 
-def warm_up() -> None:
+def warm_up(methods: dict[str, Any]) -> None:
     """Compile what both engines need."""
     small = wm.graphs.laplacian(wm.graphs.grid(60, 60))
     a = sp.csr_array(small + SHIFT * sp.eye_array(3600))
-    for method in METHODS.values():
+    for method in methods.values():
         try:
             operator, _ = method(a)
         except ModuleNotFoundError:
@@ -119,18 +120,20 @@ def warm_up() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default="", help="tables whose title holds this text")
-    only = parser.parse_args().only
+    parser.add_argument("--method", choices=METHODS, action="append", help="rows of the tables")
+    given = parser.parse_args()
+    methods = {name: METHODS[name] for name in given.method or METHODS}
     graphs = {"100x100 grid": wm.graphs.grid(100, 100)}
     try:
         graphs = {"Minnesota": wm.graphs.minnesota(), **graphs}
     except WavemmfError as error:
         print(f"Minnesota is left out: {error}")
-    warm_up()
+    warm_up(methods)
     for name, graph in graphs.items():
         for kind, make in LAPLACIANS.items():
             title = f"{name}, {kind} Laplacian"
-            if only in title:
-                table(title, make(graph))
+            if given.only in title:
+                table(title, make(graph), methods)
 
 
 if __name__ == "__main__":

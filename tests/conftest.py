@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numba
@@ -29,6 +29,17 @@ def data_dir() -> Path:
     if not folder:
         pytest.skip("set WAVEMMF_DATA to the folder of data sets to run this")
     return Path(folder)
+
+
+@pytest.fixture
+def need_data(data_dir: Path) -> Callable[[str], None]:
+    """Return a function that skips the test unless the data folder has such files."""
+
+    def need(pattern: str) -> None:
+        if not any(data_dir.glob(pattern)):
+            pytest.skip(f"WAVEMMF_DATA has no {pattern}")
+
+    return need
 
 
 @pytest.fixture

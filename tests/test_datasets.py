@@ -250,7 +250,8 @@ def test_named_matrix_and_unknown_name():
 # The real files
 
 
-def test_real_minnesota(data_dir):
+def test_real_minnesota(need_data):
+    need_data("minnesota/minnesota.mat*")
     graph = graphs.minnesota()
     assert (graph.n, graph.num_edges) == (2642, 3303)
     assert set(graph.adjacency.data) == {1.0}
@@ -266,7 +267,8 @@ def test_real_minnesota(data_dir):
         ("webkb", 877, 1388, 1703, 5, 18, (1608, 0, 92)),
     ],
 )
-def test_real_linqs(data_dir, name, n, edges, features, classes, isolated, counts):
+def test_real_linqs(need_data, name, n, edges, features, classes, isolated, counts):
+    need_data(f"LINQS/{'WebKB' if name == 'webkb' else name}/*.cites*")
     graph = graphs.linqs(name)
     assert (graph.n, graph.num_edges) == (n, edges)
     assert graph.features.shape == (n, features)
@@ -285,14 +287,16 @@ def test_real_linqs(data_dir, name, n, edges, features, classes, isolated, count
         ("lastfm", 7624, 27806),
     ],
 )
-def test_real_snap(data_dir, name, n, edges):
+def test_real_snap(need_data, name, n, edges):
+    need_data(f"snap/{name}.edges*")
     graph = graphs.named(f"snap:{name}")
     assert (graph.n, graph.num_edges) == (n, edges)
     assert (graph.coordinates is not None) == name.endswith("roads")
     assert (graph.labels is not None) == (name == "lastfm")
 
 
-def test_real_mnist(data_dir):
+def test_real_mnist(need_data):
+    need_data("mnist/t10k-images-idx3-ubyte*")
     kernel = graphs.mnist_kernel()
     assert kernel.shape == (1000, 1000)
     assert 0.4 < kernel.mean() < 0.9

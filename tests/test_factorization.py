@@ -220,7 +220,7 @@ def test_linear_operator_has_a_true_adjoint(f: wm.Factorization, part: str) -> N
     assert (operator @ x) @ y == pytest.approx(x @ (operator.H @ y), rel=1e-12)
     np.testing.assert_allclose(operator @ np.eye(f.n), dense, atol=1e-12)
     np.testing.assert_allclose(operator.H @ np.eye(f.n), dense.T, atol=1e-12)
-    np.testing.assert_allclose(operator.matvec(x[:, None])[:, 0], dense @ x, atol=1e-12)
+    np.testing.assert_allclose(operator.matmat(x[:, None])[:, 0], dense @ x, atol=1e-12)
 
 
 def test_linear_operator_works_in_a_solver(f: wm.Factorization) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -50,6 +50,12 @@ def test_known_errors(
 
 @pytest.mark.parametrize(("name", "k", "core", "absolute", "relative"), WITH_DATA)
 def test_known_errors_on_real_graphs(
-    data_dir: Path, name: str, k: int, core: int, absolute: float | None, relative: float | None
+    need_data: Callable[[str], None],
+    name: str,
+    k: int,
+    core: int,
+    absolute: float | None,
+    relative: float | None,
 ) -> None:
+    need_data({"minnesota": "minnesota/minnesota.mat*"}.get(name, f"LINQS/{name}/*.cites*"))
     check(name, k, core, absolute, relative)

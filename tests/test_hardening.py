@@ -28,16 +28,25 @@ from wavemmf.optimize.checkpoint import Checkpoint
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture(scope="module")
-def fuzz():
-    path = ROOT / "tools" / "fuzz_readers.py"
+def tool(name):
+    path = ROOT / "tools" / f"{name}.py"
     if not path.is_file():
         pytest.skip("tools/ is not part of this installation")
-    spec = importlib.util.spec_from_file_location("fuzz_readers", path)
+    spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def fuzz():
+    return tool("fuzz_readers")
+
+
+@pytest.fixture(scope="module")
+def guided():
+    return tool("fuzz_guided")
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +93,33 @@ def test_a_case_that_kills_or_hangs_is_kept_and_the_next_is_read(fuzz, tmp_path,
     assert "died" in (tmp_path / "0-1.x.problem").read_text()
     assert "no answer" in (tmp_path / "0-3.x.problem").read_text()
     assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_guided_fuzzing_knows_the_readers_and_needs_atheris(guided, readers, monkeypatch, capsys):
+    assert guided.NAMES[: len(readers)] == list(readers)
+    monkeypatch.setattr(sys, "argv", ["fuzz_guided.py"])
+    monkeypatch.setattr(guided.importlib.util, "find_spec", lambda name: None)
+    assert guided.main() == 2
+    assert "pip install" in capsys.readouterr().err
+
+
+def test_guided_fuzzing_adds_up_what_its_processes_did(guided):
+    outcome = guided.Outcome()
+    outcome.add("#9 NEW cov: 30 ft: 41 corp: 3/1Kb\nstat::number_of_executed_units: 12\n")
+    outcome.add("#2 INITED cov: 7 ft: 9 corp: 9/1Kb\nstat::number_of_executed_units: 5\n")
+    assert (outcome.runs, outcome.reached, outcome.kept) == (17, 30, 9)
+
+
+def test_guided_fuzzing_keeps_one_input_of_each_kind_of_failure(guided, fuzz, tmp_path):
+    def read(path):
+        raise {b"k": KeyError, b"v": ValueError}[path.read_bytes()]("no")
+
+    reader = fuzz.Reader(".x", read, [])
+    one = guided.case(fuzz, reader, tmp_path / "case", tmp_path)
+    for content in (b"k", b"v", b"k", b"v"):
+        one(content)
+    assert len(list(tmp_path.glob("*.problem"))) == 2
+    assert (tmp_path / "case0.x").read_bytes() == b"k"
 
 
 @pytest.fixture

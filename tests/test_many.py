@@ -328,7 +328,8 @@ def test_missing_tu_dataset(tmp_path, monkeypatch) -> None:
         wm.graphs.tu_dataset("../x")
 
 
-def test_nci1(data_dir) -> None:
+def test_nci1(need_data) -> None:
+    need_data("TUDataset/NCI1/raw/NCI1_A.txt*")
     data = wm.graphs.tu_dataset("NCI1")
     assert len(data) == 4110
     assert sum(g.n for g in data.graphs) == 122747

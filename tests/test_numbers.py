@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.sparse as sp
 
 import oracle
 import wavemmf as wm
@@ -70,11 +73,67 @@ def test_ties_keep_renumbered_errors_close():
     assert max(errors) < 1.25 * min(errors)
 
 
+@pytest.fixture
+def handed_out(monkeypatch):
+    """Return a list that grows by the name of every function that is given to a thread."""
+    names = []
+    submit = ThreadPoolExecutor.submit
+
+    def spy(self, function, *arguments):
+        names.append(getattr(function, "__name__", str(function)))
+        return submit(self, function, *arguments)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", spy)
+    return names
+
+
+def bits(f):
+    core = f.core.toarray() if sp.issparse(f.core) else f.core
+    arrays = (f.rotations.groups, f.rotations.blocks, f.diagonal_of_h, core)
+    return [array.tobytes() for array in arrays], f.error()
+
+
+# Large enough that work is handed to threads, which each case proves.
+THREADED = {
+    "learned": lambda: wm.factorize(
+        wm.graphs.grid(20, 20), core=40, k=8, optimize="lbfgs", steps=5
+    ),
+    "adam": lambda: wm.factorize(wm.graphs.grid(16, 16), core=40, k=4, optimize="adam", steps=3),
+    "projected": lambda: wm.factorize(wm.graphs.grid(56, 56), core=320, k=4),
+    "in parts": lambda: wm.factorize(
+        wm.graphs.grid(32, 32), core=100, k=4, engine="sparse", optimize="lbfgs", steps=3
+    ),
+    "restarts": lambda: wm.factorize(
+        wm.graphs.grid(8, 8), core=8, k=4, restarts=6, optimize="lbfgs", steps=5
+    ),
+}
+
+
+@pytest.mark.parametrize("case", THREADED)
+def test_threads_do_not_change_a_bit(case, monkeypatch, handed_out):
+    monkeypatch.setenv("WAVEMMF_NUM_THREADS", "1")
+    alone = bits(THREADED[case]())
+    assert not handed_out
+    monkeypatch.setenv("WAVEMMF_NUM_THREADS", "2")
+    assert bits(THREADED[case]()) == alone
+    assert handed_out
+
+
+def test_threads_do_not_change_a_bit_of_a_transform(monkeypatch, handed_out, rng):
+    f = wm.factorize(wm.graphs.grid(20, 20), core=40, k=8)
+    x = rng.standard_normal((400, 96))
+    found = []
+    for threads in ("1", "2", "3"):
+        monkeypatch.setenv("WAVEMMF_NUM_THREADS", threads)
+        found.append((f.analyze(x).tobytes(), f.synthesize(x).tobytes(), (f @ x).tobytes()))
+        assert bool(handed_out) == (threads != "1")
+    assert found[0] == found[1] == found[2]
+
+
 @pytest.mark.parametrize("engine", ["dense", "sparse"])
-def test_threads_do_not_change_a_bit(engine, monkeypatch):
+def test_threads_do_not_matter_to_what_is_too_small_for_them(engine, monkeypatch):
     found = []
     for threads in ("1", "2"):
         monkeypatch.setenv("WAVEMMF_NUM_THREADS", threads)
-        f = wm.factorize(wm.graphs.grid(12, 12), core=14, k=4, engine=engine)
-        found.append((f.rotations.blocks.tobytes(), f.core.tobytes(), f.error()))
+        found.append(bits(wm.factorize(wm.graphs.grid(12, 12), core=14, k=4, engine=engine)))
     assert found[0] == found[1]

@@ -13,7 +13,8 @@ torch = pytest.importorskip("torch")
 
 import oracle  # noqa: E402
 import wavemmf as wm  # noqa: E402
-from wavemmf.errors import InputTypeError, InvalidInputError  # noqa: E402
+from wavemmf.errors import FileFormatError, InputTypeError, InvalidInputError  # noqa: E402
+from wavemmf.factorization.archive import read_archive, write_archive  # noqa: E402
 from wavemmf.rl import PRESETS, Policy, PolicySettings, clusters, train_policy, write_curve  # noqa: E402
 from wavemmf.rl.imitation import demonstrate  # noqa: E402
 from wavemmf.rl.play import likelihoods, play  # noqa: E402
@@ -33,6 +34,17 @@ def same(first, second):
     return torch.equal(parameters(first), parameters(second)) and np.array_equal(
         first.history.errors, second.history.errors
     )
+
+
+def left_training(folder):
+    """Return the checkpoint of a training that was left after four episodes, and its settings."""
+
+    def interrupt(episodes, error):
+        signal.raise_signal(signal.SIGINT)
+
+    kept = {"checkpoint": folder / "state", "baseline": "moving", **SMALL}
+    train_policy(KARATE, episodes=8, callback=interrupt, **kept)
+    return folder / "state", kept
 
 
 class TestUpdate:
@@ -165,6 +177,51 @@ class TestCourse:
         train_policy(KARATE, episodes=8, callback=interrupt, **kept)
         with pytest.raises(InvalidInputError, match="belongs to another"):
             train_policy(KARATE, episodes=8, seed=1, **kept)
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("updates", -1),
+            ("updates", 1e999),
+            ("updates", "2"),
+            ("noise", np.zeros(7, np.uint8)),
+            ("policy.{parameter}", np.full(3, np.nan, np.float32)),
+            ("adam.0.exp_avg", np.zeros(2, np.float32)),
+            ("adam.0.exp_avg_sq", np.zeros(0)),
+            ("adam.0.step", np.array(-1.0, np.float32)),
+            ("adam.999.step", np.array(1.0, np.float32)),
+            ("baseline.0", np.zeros(1)),
+            ("baseline.7", np.zeros(26)),
+            ("history.rewards", np.zeros(3)),
+            ("history.graphs", np.zeros(4)),
+            ("history.batches", np.array([1])),
+        ],
+    )
+    def test_a_checkpoint_that_does_not_fit_is_refused(self, tmp_path, name, value):
+        file, kept = left_training(tmp_path)
+        header, arrays = read_archive(file, "wavemmf-checkpoint", 1)
+        name = name.format(parameter=next(iter(Policy().state_dict())))
+        if isinstance(value, np.ndarray):
+            arrays[name] = value
+        else:
+            header["values"][name] = value
+        with file.open("wb") as stream:
+            write_archive(stream, "wavemmf-checkpoint", 1, header, arrays)
+        with pytest.raises(FileFormatError, match="damaged"):
+            train_policy(KARATE, episodes=8, **kept)
+
+    @pytest.mark.parametrize("name", ["noise", "history.errors", "adam.0.step", "baseline.0"])
+    def test_what_a_checkpoint_may_lack(self, tmp_path, name):
+        file, kept = left_training(tmp_path)
+        header, arrays = read_archive(file, "wavemmf-checkpoint", 1)
+        del arrays[name]
+        with file.open("wb") as stream:
+            write_archive(stream, "wavemmf-checkpoint", 1, header, arrays)
+        if name == "baseline.0":  # a graph that was not played yet has none
+            assert train_policy(KARATE, episodes=8, **kept).history.episodes == 8
+        else:
+            with pytest.raises(FileFormatError, match="damaged"):
+                train_policy(KARATE, episodes=8, **kept)
 
     def test_callback_and_report(self):
         calls, reports = [], []

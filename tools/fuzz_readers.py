@@ -54,6 +54,7 @@ LIES = [
 ]  # fmt: skip
 
 Damage = Callable[[bytes, random.Random], bytes]
+Inside = Callable[[bytes, random.Random, Damage], bytes]
 
 
 def mutate(content: bytes, draw: random.Random) -> bytes:
@@ -90,17 +91,22 @@ def replace_number(data: bytearray, place: int, draw: random.Random) -> None:
     data[place:end] = draw.choice(LIES)
 
 
-def inside_gzip(content: bytes, draw: random.Random) -> bytes:
+def nowhere(content: bytes, draw: random.Random, damage: Damage) -> bytes:
+    """Damage a file that is no container."""
+    return damage(content, draw)
+
+
+def inside_gzip(content: bytes, draw: random.Random, damage: Damage) -> bytes:
     """Damage what is compressed: the checksum is right, so the text itself is read."""
-    return gzip.compress(mutate(gzip.decompress(content), draw), compresslevel=1)
+    return gzip.compress(damage(gzip.decompress(content), draw), compresslevel=1)
 
 
-def inside_zip(content: bytes, draw: random.Random) -> bytes:
+def inside_zip(content: bytes, draw: random.Random, damage: Damage) -> bytes:
     """Damage one member of an archive that is otherwise whole."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     victim = draw.choice(list(members))
-    members[victim] = mutate(members[victim], draw)
+    members[victim] = damage(members[victim], draw)
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for name, value in members.items():
@@ -108,31 +114,32 @@ def inside_zip(content: bytes, draw: random.Random) -> bytes:
     return stream.getvalue()
 
 
-def inside_safetensors(content: bytes, draw: random.Random) -> bytes:
+def inside_safetensors(content: bytes, draw: random.Random, damage: Damage) -> bytes:
     """Damage the JSON at the beginning, and announce its new length truly."""
     length = int.from_bytes(content[:8], "little")
-    header = mutate(content[8 : 8 + length], draw)
+    header = damage(content[8 : 8 + length], draw)
     return len(header).to_bytes(8, "little") + header + content[8 + length :]
-
-
-def either(inside: Damage) -> Damage:
-    """Damage the container as often as what is in it."""
-    return lambda content, draw: (inside if draw.random() < 0.5 else mutate)(content, draw)
 
 
 @dataclass(frozen=True)
 class Reader:
-    """What reads a kind of file, valid files to start from, and how they are damaged."""
+    """What reads a kind of file, valid files to start from, and how to get inside of them."""
 
     suffix: str
     read: Callable[[Path], Any]
     seeds: list[bytes]
-    damage: Damage = mutate
+    inside: Inside = nowhere
 
     def case(self, seed: int, number: int) -> bytes:
         """Return the content of a case."""
         draw = random.Random(seed * 10_000_019 + number)
         return self.damage(draw.choice(self.seeds), draw)
+
+    def damage(self, content: bytes, draw: random.Random, damage: Damage = mutate) -> bytes:
+        """Damage a container as often as what is in it."""
+        if self.inside is nowhere or draw.random() >= 0.5:
+            return damage(content, draw)
+        return self.inside(content, draw, damage)
 
 
 def saved(write: Callable[[Path], Any], suffix: str) -> bytes:
@@ -159,7 +166,7 @@ def readers(trained: bool = True) -> dict[str, Reader]:
         saved(lambda p: sp.save_npz(p, a), ".npz"),
         saved(lambda p: np.savez(p, a.toarray()), ".npz"),
     ]
-    graphs, zipped, packed = wm.graphs.read, either(inside_gzip), either(inside_zip)
+    graphs, zipped, packed = wm.graphs.read, inside_gzip, inside_zip
     found = {
         "mtx": Reader(".mtx", graphs, matrices),
         "mtx.gz": Reader(".mtx.gz", graphs, [gzip.compress(m) for m in matrices], zipped),
@@ -174,7 +181,7 @@ def readers(trained: bool = True) -> dict[str, Reader]:
             [saved(lambda p: save_collection([f, f], p), ".mmfs")],
             packed,
         ),
-        "checkpoint": checkpoints(a, f, packed),
+        "checkpoint": checkpoints(a, f),
     }
     if trained:
         with contextlib.suppress(ImportError):
@@ -189,8 +196,8 @@ def sparse_core(f: Any) -> bytes:
     return saved(copy.save, ".mmf")
 
 
-def checkpoints(a: Any, f: Any, damage: Damage) -> Reader:
-    """Return the reader that takes up an optimisation, with the file of one that was left."""
+def first_checkpoint(work: Callable[[Path], Any]) -> bytes:
+    """Return the first checkpoint that something writes, which is gone when it ends."""
     found: list[bytes] = []
     keep = Checkpoint.save
 
@@ -198,33 +205,53 @@ def checkpoints(a: Any, f: Any, damage: Damage) -> Reader:
         keep(self, state)
         found.append(self.path.read_bytes())
 
-    def resume(path: Path) -> Any:
-        return f.refine(a, steps=3, checkpoint=path, checkpoint_seconds=1e9)
-
     with tempfile.TemporaryDirectory() as folder:
         Checkpoint.save = spy  # type: ignore[method-assign]
         try:
-            f.refine(a, steps=3, checkpoint=Path(folder, "state"), checkpoint_seconds=0.0)
+            work(Path(folder, "state"))
         finally:
             Checkpoint.save = keep  # type: ignore[method-assign]
-    return Reader(".ckpt", resume, found[:1], damage)
+    return found[0]
+
+
+def checkpoints(a: Any, f: Any) -> Reader:
+    """Return the reader that takes up an optimisation, with the file of one that was left."""
+
+    def refine(path: Path, seconds: float = 1e9) -> Any:
+        return f.refine(a, steps=3, checkpoint=path, checkpoint_seconds=seconds)
+
+    left = first_checkpoint(lambda path: refine(path, 0.0))
+    return Reader(".ckpt", refine, [left], inside_zip)
+
+
+def trainings() -> Reader:
+    """Return the reader that takes up the training of a policy, and trains one batch more."""
+    graph = wm.graphs.cycle(6)
+    settings = {"k": 2, "core": 4, "episodes": 4, "batch": 2, "baseline": "moving", "seed": 0}
+
+    def train(path: Path, seconds: float = 1e9) -> Any:
+        return wm.rl.train_policy(graph, checkpoint=path, checkpoint_seconds=seconds, **settings)
+
+    left = first_checkpoint(lambda path: train(path, 0.0))
+    return Reader(".ckpt", train, [left], inside_zip)
 
 
 def trained_readers() -> dict[str, Reader]:
-    """Return the readers of policies and networks."""
+    """Return the readers of policies, their trainings, and networks."""
     from wavemmf.nn.sparse import SparseOperator
 
     policy = wm.rl.Policy(seed=3)
     basis = wm.nn.wavelet_basis(wm.graphs.cycle(6), core=2, k=2)
     net = wm.nn.WaveletNet(6, 2, hidden=4, degree=2)
-    damage = either(inside_safetensors)
+    inside = inside_safetensors
     hop = SparseOperator(wm.graphs.cycle(6).adjacency)
     nets = [saved(lambda p: wm.nn.save_net(net, basis, p, hop=hop), ".safetensors")]
     return {
         "policy": Reader(
-            ".safetensors", wm.rl.load_policy, [saved(policy.save, ".safetensors")], damage
+            ".safetensors", wm.rl.load_policy, [saved(policy.save, ".safetensors")], inside
         ),
-        "net": Reader(".safetensors", wm.nn.load_net, nets, damage),
+        "net": Reader(".safetensors", wm.nn.load_net, nets, inside),
+        "training": trainings(),
     }
 
 
@@ -270,14 +297,18 @@ def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
+def fast_folder() -> str | None:
+    """Return a folder in memory if there is one: opening files takes most of the time."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
 def fuzz(reader: Reader, cases: int, seconds: float, seed: int, keep: Path) -> tuple[int, int]:
     """Run children until either limit is reached; return the cases read and those refused."""
     # Forked, because a child must start at once: there is one for every case that kills.
     context = multiprocessing.get_context("fork")
     counts = context.Array("q", 2, lock=False)
-    shm = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # opening files takes most time
     end, following = time.monotonic() + seconds, 0
-    with tempfile.TemporaryDirectory(dir=shm) as folder:
+    with tempfile.TemporaryDirectory(dir=fast_folder()) as folder:
         path = Path(folder, f"case{reader.suffix}")
         for whole in reader.seeds:  # must be read; and what is loaded on first use is there then
             path.write_bytes(whole)

@@ -21,6 +21,7 @@ from .compress import compress
 from .estimate import hutchinson
 from .history import History
 from .norms import frobenius_norm
+from .pygsp_graph import to_pygsp
 from .rotations import Floats, Integers, Rotations
 from .transform import Signal, as_signal, transform
 
@@ -390,6 +391,39 @@ class Factorization(Calculus):
             matmat=forward,
             rmatmat=backward,
         )
+
+    def to_pygsp(self, graph: Any) -> Any:
+        """Return the graph for PyGSP with this basis as its Fourier basis (extra ``pygsp``).
+
+        Filter banks of PyGSP are functions of a Laplacian, and with ``method="exact"`` they are
+        applied through the graph's eigenvectors. Here these are the wavelets and the eigenvectors
+        of the core, sorted by frequency, so that a filter g gives ``self.apply(g)``; its error is
+        that of the approximation. PyGSP keeps the basis as a dense array.
+
+        Parameters
+        ----------
+        graph : Graph, adjacency matrix, or anything else that `as_matrix` reads
+            The graph whose normalized or combinatorial Laplacian was factorized.
+
+        Returns
+        -------
+        pygsp.graphs.Graph
+
+        Raises
+        ------
+        InvalidInputError
+            If this is a factorization of another matrix.
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> graph = wm.graphs.karate()
+        >>> seen = wm.factorize(graph, core=8, k=4).to_pygsp(graph)
+        >>> from pygsp.filters import Itersine
+        >>> Itersine(seen, Nf=6).analyze(np.ones(34), method="exact").shape
+        (34, 6)
+        """
+        return to_pygsp(self, graph)
 
     # -- the basis ----------------------------------------------------------------------------
 

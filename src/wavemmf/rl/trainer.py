@@ -22,6 +22,7 @@ from .play import Decisions, likelihoods, play
 from .policy import Policy
 from .presets import TrainingSettings
 from .problem import Problem
+from .resume import check_training_state
 from .rewards import episode_rewards, leave_one_out, returns
 
 __all__ = ["Callback", "Trainer"]
@@ -204,7 +205,9 @@ class Trainer:
         self.checkpoint = Checkpoint(path, fingerprint(*graphs, *start, plain, sizes), seconds)
         state = self.checkpoint.load()
         if state is not None:
+            levels = [problem.schedule.levels for problem in self.problems]
             try:
+                check_training_state(state, self._state(), self.policy.parameters(), levels)
                 self._resume(state)
             except (KeyError, TypeError, ValueError, IndexError, RuntimeError) as error:
                 raise FileFormatError(f"{self.checkpoint.path} is damaged: {error}") from error
@@ -224,7 +227,7 @@ class Trainer:
         return state
 
     def _resume(self, state: dict[str, Any]) -> None:
-        self.updates = int(state["updates"])
+        self.updates = state["updates"]
         self.noise.set_state(torch.from_numpy(np.array(state["noise"])))
         parts = {name: _part(state, name) for name in ("policy", "adam", "history", "baseline")}
         self.policy.load_state_dict(
