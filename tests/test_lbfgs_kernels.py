@@ -141,7 +141,7 @@ class Small:
         return np.concatenate(result)
 
 
-@pytest.mark.parametrize("first", [0.01, 0.05, 1.0, 50.0])
+@pytest.mark.parametrize("first", [1e-5, 1e-4, 0.01, 0.05, 1.0, 50.0])
 def test_steps_found_satisfy_the_wolfe_conditions(first: float) -> None:
     small = Small()
     blocks = small.levels.blocks.copy()

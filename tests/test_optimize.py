@@ -140,6 +140,23 @@ def test_cayley_satisfies_armijo_and_wolfe_at_every_step() -> None:
         descent.point = here
 
 
+@pytest.mark.parametrize("first", [1e-6, 0.05, 1.0, 30.0, 1e6])
+def test_the_line_search_shortens_and_lengthens_steps(first: float) -> None:
+    from wavemmf.optimize.linesearch import armijo_wolfe
+    from wavemmf.optimize.optimizer import Point
+
+    nothing = np.empty(0)
+
+    def move(step: float) -> Point:  # a parabola with its minimum at 1
+        return Point(nothing, (step - 1.0) ** 2, nothing, 0.0)
+
+    found = armijo_wolfe(move(0.0), -2.0, move, lambda _, t: 2.0 * (t - 1.0), first, 1e-4, 0.5)
+    assert found is not None
+    step, point = found
+    assert point.value <= 1.0 - 2e-4 * step
+    assert 2.0 * (step - 1.0) >= -1.0  # half of the slope at the start
+
+
 def test_cayley_stops_at_a_small_gradient() -> None:
     f = wm.factorize(np.diag(np.arange(6.0)), core=2, k=2, optimize="cayley")
     assert "gradient" in f.history.stopped

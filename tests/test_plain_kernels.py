@@ -57,6 +57,8 @@ def test_a_heap_gives_rows_in_order_of_their_keys() -> None:
     left = set(range(30))
     for count in range(30, 0, -1):
         assert all(heap[place[row]] == row for row in left)
+        below = [(int(heap[(i - 1) // 2]), int(heap[i])) for i in range(1, count)]
+        assert all((keys[up], up) <= (keys[down], down) for up, down in below)
         assert heap[0] == min(left, key=lambda row: (keys[row], row))
         changed = int(rng.choice(sorted(left)))
         keys[changed] = float(rng.integers(0, 12))

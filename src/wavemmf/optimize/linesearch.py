@@ -65,7 +65,7 @@ def armijo_wolfe(
                 return step, point
             low = step
             step = 2.0 * step if np.isinf(high) else 0.5 * (low + high)
-        if high - low <= 1e-12 * high:
+        if high - low <= 1e-12 * low:  # never while there is no upper end
             break
     return best
 
