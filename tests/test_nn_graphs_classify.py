@@ -263,7 +263,7 @@ def test_the_kernel_is_chosen_by_validation_graphs_or_left_to_the_protocol(rings
 def test_every_model_runs_and_repeats(rings, name):
     if name == "wl":
         pytest.importorskip("sklearn")
-    model = make_graph_model(name, epochs=2)
+    model = make_graph_model(name, epochs=2, members=1)
     prepared = model.prepare(rings)
     fold = inner_holdout(make_folds(rings.y, count=3)[0], rings.y)
     one, two = (model.run(rings, prepared, [fold], seed=7) for _ in range(2))
@@ -324,7 +324,7 @@ def test_wavelets_learn_what_nodes_alone_cannot_know(rings):
 
 
 def test_the_network_is_left_with_the_weights_of_the_chosen_epoch(rings):
-    model = make_graph_model("gin", epochs=8)
+    model = make_graph_model("gin", epochs=8, members=1)
     (data,) = model.prepare(rings)
     fold = inner_holdout(make_folds(rings.y, count=3)[0], rings.y)
     torch.manual_seed(0)
@@ -337,7 +337,7 @@ def test_the_network_is_left_with_the_weights_of_the_chosen_epoch(rings):
 
 @pytest.mark.parametrize("averaging", [0.0, 3.0])
 def test_what_is_judged_is_the_running_mean_of_the_weights(rings, averaging):
-    model = make_graph_model("counts")
+    model = make_graph_model("counts", members=1)
     (data,), fold = model.prepare(rings), make_folds(rings.y, count=3)[0]
     settings = GraphTraining(epochs=4, batch_size=64, averaging=averaging)
     torch.manual_seed(0)
@@ -363,7 +363,7 @@ def test_what_is_judged_is_the_running_mean_of_the_weights(rings, averaging):
 
 
 def test_without_validation_graphs_every_epoch_is_predicted(rings):
-    model = make_graph_model("counts", epochs=4)
+    model = make_graph_model("counts", epochs=4, members=1)
     trial = model.run(rings, model.prepare(rings), make_folds(rings.y, count=3)[:1], 0)
     assert len(trial.predictions) == 4
     assert not trial.chosen
