@@ -109,3 +109,20 @@ def random_levels(
         wavelets.append(order[:drop])
         active = np.setdiff1d(active, order[:drop])
     return pack(groups, blocks, wavelets)
+
+
+def first_levels(
+    count: int,
+    groups: np.ndarray,
+    sizes: np.ndarray,
+    wavelets: np.ndarray,
+    drops: np.ndarray,
+    blocks: np.ndarray,
+) -> Levels:
+    """Pack the first levels out of the arrays into which greedy kernels write them."""
+    done = range(count)
+    return pack(
+        [groups[i, : sizes[i]] for i in done],
+        [blocks[i, : sizes[i], : sizes[i]] for i in done],
+        [wavelets[i, : drops[i]] for i in done],
+    )

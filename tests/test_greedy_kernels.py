@@ -39,13 +39,7 @@ class Greedy:
 
     def levels(self) -> dense.Levels:
         """Return the levels taken."""
-        groups, sizes, wavelets = self.taken
-        done = range(self.level)
-        return dense.pack(
-            [groups[i, : sizes[i]] for i in done],
-            [self.blocks[i, : sizes[i], : sizes[i]] for i in done],
-            [wavelets[i, : self.drops[i]] for i in done],
-        )
+        return dense.first_levels(self.level, *self.taken, self.drops, self.blocks)
 
 
 def best_cost(matrix: np.ndarray, choice: Choice, k: int) -> float:

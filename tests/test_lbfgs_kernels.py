@@ -125,6 +125,22 @@ class Small:
         """Return the loss by dense algebra."""
         return float(sum(self.levels._replace(blocks=blocks).losses(self.matrix)[1]))
 
+    def search(
+        self, value: float, slope: float, direction: np.ndarray, first: float
+    ) -> tuple[float, float, tuple[np.ndarray, np.ndarray], int]:
+        """Search from the blocks; return step, value, point and number of trials."""
+        blocks = self.levels.blocks.copy()
+        scratch = np.empty_like(blocks), np.zeros_like(blocks), np.empty_like(blocks)
+        trial, best = (
+            (np.empty_like(blocks), aligned_zeros((1, LANES))[0]) for _ in range(2)
+        )  # fmt: skip
+        counts = np.zeros(3, np.int64)
+        step, reached = _search(
+            self.problem, self.sizes, self.lower, self.upper, blocks, value, slope, direction,
+            first, counts, scratch, trial, best,
+        )  # fmt: skip
+        return step, reached, best, int(counts[2])
+
     def moved(self, direction: np.ndarray, step: float) -> np.ndarray:
         """Return the blocks after a step along the Cayley curves of a direction."""
         skew = np.zeros(self.levels.blocks.size)
@@ -144,18 +160,9 @@ class Small:
 @pytest.mark.parametrize("first", [1e-5, 1e-4, 0.01, 0.05, 1.0, 50.0])
 def test_steps_found_satisfy_the_wolfe_conditions(first: float) -> None:
     small = Small()
-    blocks = small.levels.blocks.copy()
-    value, gradient = small.evaluate(blocks)
+    value, gradient = small.evaluate(small.levels.blocks.copy())
     direction, slope = -gradient, -2.0 * float(gradient @ gradient)
-    scratch = np.empty_like(blocks), np.zeros_like(blocks), np.empty_like(blocks)
-    trial, best = (
-        (np.empty_like(blocks), aligned_zeros((1, LANES))[0]) for _ in range(2)
-    )  # fmt: skip
-    counts = np.zeros(3, np.int64)
-    step, reached = _search(
-        small.problem, small.sizes, small.lower, small.upper, blocks, value, slope, direction,
-        first, counts, scratch, trial, best,
-    )  # fmt: skip
+    step, reached, best, trials = small.search(value, slope, direction, first)
     assert step > 0.0
     used = direction[: small.lower.size]
     np.testing.assert_allclose(best[0], small.moved(used, step), atol=1e-10)
@@ -167,26 +174,18 @@ def test_steps_found_satisfy_the_wolfe_conditions(first: float) -> None:
     )
     assert rate >= 0.9 * slope - 1e-5
     np.testing.assert_allclose(best[1], small.evaluate(best[0])[1], atol=1e-10)
-    assert 1 <= counts[2] <= 30
+    assert 1 <= trials <= 30
     if first == 0.05:
-        assert counts[2] < 10
+        assert trials < 10
 
 
 def test_no_step_is_found_uphill() -> None:
     small = Small()
-    blocks = small.levels.blocks.copy()
-    value, gradient = small.evaluate(blocks)
-    scratch = np.empty_like(blocks), np.zeros_like(blocks), np.empty_like(blocks)
-    trial, best = (
-        (np.empty_like(blocks), aligned_zeros((1, LANES))[0]) for _ in range(2)
-    )  # fmt: skip
-    counts = np.zeros(3, np.int64)
-    step, _ = _search(
-        small.problem, small.sizes, small.lower, small.upper, blocks, value,
-        -2.0 * float(gradient @ gradient), gradient.copy(), 0.1, counts, scratch, trial, best,
-    )  # fmt: skip
+    value, gradient = small.evaluate(small.levels.blocks.copy())
+    slope = -2.0 * float(gradient @ gradient)
+    step, _, _, trials = small.search(value, slope, gradient.copy(), 0.1)
     assert step < 1e-12  # at most one that changes nothing but the last digits
-    assert counts[2] > 10
+    assert trials > 10
 
 
 @pytest.mark.parametrize("memory", [2, 6])

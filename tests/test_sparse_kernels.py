@@ -209,13 +209,7 @@ class Greedy:
 
     def levels(self) -> dense.Levels:
         """Return the levels taken."""
-        groups, sizes, wavelets = self.taken
-        done = range(self.level)
-        return dense.pack(
-            [groups[i, : sizes[i]] for i in done],
-            [self.blocks[i, : sizes[i], : sizes[i]] for i in done],
-            [wavelets[i, : self.drops[i]] for i in done],
-        )
+        return dense.first_levels(self.level, *self.taken, self.drops, self.blocks)
 
 
 SHAPES = [(2, 1, True), (2, 1, False), (3, 1, False), (4, 2, False), (5, 4, False)]
