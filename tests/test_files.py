@@ -196,7 +196,9 @@ def test_impossible_names_are_refused_before_the_work(tmp_path, name):
 
 @posix_only
 def test_the_command_refuses_a_name_that_is_too_long_before_the_work(tmp_path, monkeypatch):
-    monkeypatch.setattr("wavemmf.cli.factorize.run_factorization", lambda *a, **k: pytest.fail())
+    monkeypatch.setattr(
+        "wavemmf.cli.factorize.run_factorization", lambda *a, **k: pytest.fail("work was begun")
+    )
     result = run("factorize", "karate", "--core", 8, "-o", tmp_path / ("x" * 256))
     failed(result, "cannot write", "too long")
 

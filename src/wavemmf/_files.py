@@ -189,7 +189,7 @@ def _replace(target: Path) -> Iterator[IO[bytes]]:
     before = os.stat(target) if target.exists() else None
     descriptor, name = _new_file(target.parent, 0o666 if before is None else 0o600)
     try:
-        with os.fdopen(descriptor, "wb") as stream:
+        with os.fdopen(descriptor, "w+b") as stream:
             yield stream
             stream.flush()
             if before is not None:

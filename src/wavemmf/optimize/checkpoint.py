@@ -85,7 +85,7 @@ def check_state(state: dict[str, Any], like: dict[str, Any]) -> None:
             )
 
 
-def check_checkpoint(path: str | os.PathLike[str] | None, seconds: float) -> None:
+def check_checkpoint(path: str | os.PathLike[str] | None, seconds: Any) -> None:
     """Explain before any long work why there cannot be such a checkpoint, if one is wanted.
 
     Examples
