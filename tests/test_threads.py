@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -93,6 +94,18 @@ def test_overlapping_calls_leave_torch_as_it_was():
         assert all_threads(lambda _: torch.get_num_threads(), 1) == [3]
     finally:
         torch.set_num_threads(before)
+
+
+def test_sixteen_threads_leave_the_filters_of_warnings_as_they_were(tmp_path):
+    path = tmp_path / "path.edges"
+    path.write_text("".join(f"{i} {i + 1}\n" for i in range(300)))
+    before, interval = list(warnings.filters), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        all_threads(lambda _: [wm.graphs.read(path) for _ in range(20)])
+    finally:
+        sys.setswitchinterval(interval)
+    assert warnings.filters == before
 
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

@@ -6,7 +6,6 @@ import gzip
 import io
 import math
 import re
-import warnings
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .._warnings import warnings_treated
 from ..errors import FileFormatError, TooLargeError
 from ..validation import check_memory
 from .graph import Graph, graph_from_edges
@@ -159,8 +159,7 @@ def _parse_integers(source: _EdgeText) -> Columns:
     if source.columns not in (2, 3):
         _raise_for_bad_line(source)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # Older NumPy only warns about "1.5" as an integer.
+        with warnings_treated("error", "loadtxt"):  # Older NumPy only warns about "1.5".
             table = np.loadtxt(
                 io.StringIO(source.text),
                 dtype=kinds[: source.columns],
