@@ -49,63 +49,82 @@ def test_sixteen_threads_leave_blas_as_it_was(many_blas_threads):
     assert set(blas_threads()) == {3}
 
 
-def test_overlapping_calls_share_one_limit(many_blas_threads):
-    """The second begins during the first and ends after it."""
-    second_begun, first_ended = threading.Event(), threading.Event()
+class Overlap:
+    """Two threads: the second begins during the first and ends after it."""
+
+    def __init__(self, around):
+        self.begun, self.ended = threading.Event(), threading.Event()
+        other = threading.Thread(target=around, args=(self.second,))
+        around(lambda: self.first(other))
+        self.ended.set()
+        other.join()
+
+    def first(self, other):
+        other.start()
+        assert self.begun.wait(60)
+
+    def second(self):
+        self.begun.set()
+        assert self.ended.wait(60)
+
+
+def test_overlapping_calls_share_one_limit(many_blas_threads, monkeypatch):
+    monkeypatch.setenv("WAVEMMF_NUM_THREADS", "1")
     seen = []
 
-    def second():
-        with threads._one_blas_thread:
-            second_begun.set()
-            first_ended.wait(60)
+    def around(wait):
+        def work():
+            wait()
             seen.append(set(blas_threads()))
 
-    other = threading.Thread(target=second)
-    with threads._one_blas_thread:
-        other.start()
-        second_begun.wait(60)
-        seen.append(set(blas_threads()))
-    first_ended.set()
-    other.join()
+        threads.run_all(work, [()])
+
+    Overlap(around)
     assert seen == [{1}, {1}]
     assert set(blas_threads()) == {3}
 
 
-def test_overlapping_calls_leave_torch_as_it_was():
+@pytest.fixture
+def three_torch_threads():
+    """Give torch three threads, whatever the machine has."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    from wavemmf.rl.threads import one_thread
-
-    code = threading.Barrier(8)
-
-    def work(_):
-        for _ in range(20):
-            code.wait(60)
-            with one_thread():
-                assert torch.get_num_threads() == 1
-                with one_thread():
-                    pass
-                assert torch.get_num_threads() == 1
-
     before = torch.get_num_threads()
     torch.set_num_threads(3)
-    try:
-        all_threads(work, 8)
-        assert torch.get_num_threads() == 3
-        assert all_threads(lambda _: torch.get_num_threads(), 1) == [3]
-    finally:
-        torch.set_num_threads(before)
+    yield torch.get_num_threads
+    torch.set_num_threads(before)
+
+
+def test_overlapping_calls_leave_torch_as_it_was(three_torch_threads):
+    from wavemmf.rl.threads import one_thread
+
+    seen = []
+
+    def around(wait):
+        with one_thread():
+            wait()
+            with one_thread():
+                pass
+            seen.append(three_torch_threads())
+
+    Overlap(around)
+    assert seen == [1, 1]
+    assert three_torch_threads() == 3
+    assert all_threads(lambda _: three_torch_threads(), 1) == [3]
 
 
 def test_sixteen_threads_leave_the_filters_of_warnings_as_they_were(tmp_path):
     path = tmp_path / "path.edges"
-    path.write_text("".join(f"{i} {i + 1}\n" for i in range(300)))
-    before, interval = list(warnings.filters), sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        all_threads(lambda _: [wm.graphs.read(path) for _ in range(20)])
-    finally:
-        sys.setswitchinterval(interval)
-    assert warnings.filters == before
+    path.write_text("".join(f"{i} {i + 1}\n" for i in range(2000)))
+    interval = sys.getswitchinterval()
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        before = list(warnings.filters)
+        sys.setswitchinterval(1e-6)
+        try:
+            all_threads(lambda _: [wm.graphs.read(path) for _ in range(40)])
+        finally:
+            sys.setswitchinterval(interval)
+        assert warnings.filters == before
 
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

@@ -50,8 +50,10 @@ def one_thread() -> Iterator[None]:
         yield
         return
     with _users.lock:
+        # Always asked for: until then a thread takes over whatever another sets.
+        found = torch.get_num_threads()
         if _users.count == 0:  # otherwise it may be one already, because of another thread
-            _users.threads_before = torch.get_num_threads()
+            _users.threads_before = found
         _users.count += 1
     _this_thread.inside = True
     torch.set_num_threads(1)
