@@ -16,12 +16,14 @@ import scipy.sparse as sp
 from wavemmf import graphs
 from wavemmf.errors import FileFormatError, InvalidInputError, TooLargeError
 from wavemmf.graphs import Graph, datafolder
+from wavemmf.graphs.planetoid import planetoid
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Return an empty data folder, chosen by the user."""
+    """Return an empty data folder, chosen by the user, for files that are not the known ones."""
     monkeypatch.setenv("WAVEMMF_DATA", str(tmp_path))
+    monkeypatch.setenv("WAVEMMF_ACCEPT_CHANGED_DATA", "1")
     return tmp_path
 
 
@@ -64,7 +66,8 @@ def test_cache_folder_on_a_mac(monkeypatch, tmp_path):
 
 def register(monkeypatch, url, content, name="set/file.txt"):
     digest = hashlib.sha256(content).hexdigest()
-    monkeypatch.setitem(datafolder.SOURCES, name, datafolder.Source(url, digest))
+    monkeypatch.setitem(datafolder.SOURCES, name, url)
+    monkeypatch.setitem(datafolder.known_digests(), name.removesuffix(".gz"), digest)
 
 
 def test_download_from_a_server_once(cache, tmp_path, monkeypatch):
@@ -118,9 +121,81 @@ def test_file_without_address_says_where_to_put_it(cache):
 
 
 def test_every_source_is_pinned():
-    for source in datafolder.SOURCES.values():
-        assert source.url.startswith("https://")
-        assert len(source.sha256) == 64
+    for name, url in datafolder.SOURCES.items():
+        assert url.startswith("https://")
+        assert len(datafolder.known_digests()[name.removesuffix(".gz")]) == 64
+
+
+# Verifying
+
+
+@pytest.mark.parametrize("form", ["LINQS/cora/cora.cites", "LINQS/cora/cora.cites.gz"])
+def test_a_changed_file_is_refused_by_name(folder, monkeypatch, form):
+    put(folder, form, "p1\tp2\n")
+    name = "LINQS/cora/cora.cites"
+    assert datafolder.data_file(name) == folder / form  # accepted on request
+    monkeypatch.setenv("WAVEMMF_ACCEPT_CHANGED_DATA", "0")
+    for find in (datafolder.data_file, datafolder.find_data_file):
+        with pytest.raises(FileFormatError) as caught:
+            find(name)
+        for part in (str(folder / form), "SHA-256", "WAVEMMF_ACCEPT_CHANGED_DATA=1"):
+            assert part in str(caught.value)
+
+
+def test_a_known_file_is_verified_unzipped(folder, monkeypatch):
+    monkeypatch.delenv("WAVEMMF_ACCEPT_CHANGED_DATA")
+    put(folder, "set/file.txt.gz", b"content")
+    register(monkeypatch, "https://nowhere", b"content")
+    assert datafolder.data_file("set/file.txt") == folder / "set/file.txt.gz"
+    with (folder / "set/file.txt.gz").open("ab") as stream:
+        stream.write(gzip.compress(b" and more"))  # a second part, which readers would read
+    with pytest.raises(FileFormatError, match="SHA-256"):
+        datafolder.data_file("set/file.txt")
+    (folder / "set/file.txt.gz").write_bytes(b"no gzip")
+    with pytest.raises(FileFormatError, match=r"file\.txt\.gz is not a complete gzip file"):
+        datafolder.data_file("set/file.txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "load"),
+    [
+        ("LINQS/cora/cora.content", lambda: graphs.linqs("cora")),
+        ("Planetoid/Cora/raw/ind.cora.allx", lambda: planetoid("Cora")),
+        ("TUDataset/MUTAG/raw/MUTAG_graph_indicator.txt", lambda: graphs.tu_dataset("MUTAG")),
+        ("minnesota/minnesota.mat", graphs.minnesota),
+        ("mnist/t10k-labels-idx1-ubyte", graphs.mnist_kernel),
+        ("snap/power.edges", lambda: graphs.snap("power")),
+    ],
+)
+def test_every_loader_verifies(folder, monkeypatch, name, load):
+    monkeypatch.delenv("WAVEMMF_ACCEPT_CHANGED_DATA")
+    put(folder, name, "1\n1\n")
+    with pytest.raises(FileFormatError, match="SHA-256"):
+        load()
+
+
+def test_companions_of_a_graph_are_verified(folder, monkeypatch):
+    put(folder, "snap/lastfm.edges", "0 1\n")
+    put(folder, "snap/lastfm.labels", "0\n1\n")
+    assert graphs.snap("lastfm").labels.tolist() == [0, 1]
+    monkeypatch.delenv("WAVEMMF_ACCEPT_CHANGED_DATA")
+    monkeypatch.delitem(datafolder.known_digests(), "snap/lastfm.edges")
+    with pytest.raises(FileFormatError, match=r"lastfm\.labels has SHA-256"):
+        graphs.snap("lastfm")
+
+
+def test_files_of_the_user_are_not_verified(folder, monkeypatch):
+    monkeypatch.delenv("WAVEMMF_ACCEPT_CHANGED_DATA")
+    put(folder, "snap/own.edges", "0 1\n")
+    assert graphs.snap("own").n == 2
+
+
+def test_the_real_files_are_the_known_ones(data_dir):
+    present = [name for name in datafolder.known_digests() if datafolder.find_data_file(name)]
+    if not present:
+        pytest.skip(f"{data_dir} has no files that are known")
+    for name in present:
+        assert datafolder.data_file(name).is_file()
 
 
 # Loaders on files made here
@@ -209,6 +284,13 @@ def test_mnist_kernel_formula_and_order(folder):
         graphs.mnist_kernel(per_class=5)
     with pytest.raises(InvalidInputError, match="sigma"):
         graphs.mnist_kernel(sigma=0.0)
+
+
+def test_zipped_mnist_that_is_damaged(folder):
+    (folder / "mnist").mkdir()
+    (folder / "mnist/t10k-labels-idx1-ubyte.gz").write_bytes(b"no gzip")
+    with pytest.raises(FileFormatError, match="not a complete gzip file"):
+        graphs.mnist_kernel()
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\0\x08\x01\0\0\0\x05abc", b"\0\0\0\0\0\0\0\0"])

@@ -62,6 +62,25 @@ def test_a_full_disk_in_the_middle_of_an_optimisation(small_disk):
     assert files(small_disk) == []
 
 
+def test_a_full_cache_costs_no_results(small_disk):
+    graphs = [wm.graphs.grid(8, n) for n in range(8, 16)]
+    (small_disk / "ballast").write_bytes(bytes(56 * 1024))
+    with pytest.warns(UserWarning, match="could not be kept.*No space left"):
+        made = wm.factorize_many(graphs, core=4, k=8, cache=small_disk)
+    alone = wm.factorize_many(graphs, core=4, k=8)
+    assert [f.error() for f in made] == [f.error() for f in alone]
+    assert files(small_disk) == ["ballast"]
+
+
+def test_a_cache_that_becomes_read_only_costs_no_results(small_disk):
+    graphs = [wm.graphs.cycle(n) for n in range(6, 26)]
+
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with pytest.warns(UserWarning, match="could not be kept"):
+        made = wm.factorize_many(graphs, core=2, k=4, cache=small_disk)
+    assert [f.n for f in made] == list(range(6, 26))
+
+
 def test_a_read_only_disk(small_disk):
     path = small_disk / "f.mmf"
     wm.factorize(wm.graphs.karate(), core=8, k=2).save(path)

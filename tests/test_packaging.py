@@ -44,7 +44,7 @@ def test_types_are_published():
     assert (PACKAGE / "py.typed").is_file()
 
 
-def test_the_assets_of_reports_are_in_the_wheel(tmp_path):
+def test_the_files_that_are_not_python_are_in_the_wheel(tmp_path):
     source = tmp_path / "source"
     ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
     shutil.copytree(ROOT / "src", source / "src", ignore=ignored)
@@ -57,6 +57,7 @@ def test_the_assets_of_reports_are_in_the_wheel(tmp_path):
     assets = {path.name for path in (PACKAGE / "report" / "assets").iterdir()}
     assert {f"wavemmf/report/assets/{name}" for name in assets} <= inside
     assert "page.html" in assets
+    assert "wavemmf/graphs/digests.sha256" in inside
 
 
 def test_the_command_is_installed():

@@ -181,7 +181,7 @@ def function_of(module: str, name: str) -> FunctionType:
     owner: Any = importlib.import_module(module)
     for part in name.split("."):
         owner = vars(owner)[part]
-    for attribute in ("fget", "func", "__func__"):
+    for attribute in ("fget", "func", "__func__", "__wrapped__"):
         owner = getattr(owner, attribute, None) or owner
     if not isinstance(owner, FunctionType):
         raise SystemExit(f"{name} is compiled; set NUMBA_DISABLE_JIT=1")

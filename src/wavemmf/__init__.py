@@ -9,14 +9,17 @@
 import importlib
 from typing import Any
 
-from . import baselines, graphs, plot, report, select
-from ._version import __version__
-from .errors import WavemmfError
-from .factorization import Factorization, History, Rotations, load
-from .factorize import factorize
-from .many import factorize_many
-from .precondition import preconditioner
-from .refine import refine
+from ._startup import ended_by_interrupts
+
+with ended_by_interrupts():
+    from . import baselines, graphs, plot, report, select
+    from ._version import __version__
+    from .errors import WavemmfError
+    from .factorization import Factorization, History, Rotations, load
+    from .factorize import factorize
+    from .many import factorize_many
+    from .precondition import preconditioner
+    from .refine import refine
 
 __all__ = [
     "Factorization",

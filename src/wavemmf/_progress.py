@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
-__all__ = ["Report", "progress", "silent"]
+__all__ = ["Report", "is_terminal", "progress", "silent"]
 
 #: ``report(done, total, note)`` is called now and then by long computations. A note that ends in a
 #: newline stays on the screen, others are replaced by the next.
@@ -15,6 +16,17 @@ Report = Callable[[int, int, str], None]
 
 def silent(done: int, total: int, note: str = "") -> None:
     """Report nothing."""
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Tell whether a stream of this process is a terminal; one that was closed is not.
+
+    Examples
+    --------
+    >>> is_terminal(None)
+    False
+    """
+    return stream is not None and not stream.closed and stream.isatty()
 
 
 @contextmanager
@@ -33,7 +45,7 @@ def progress(description: str, enabled: bool | None = None) -> Iterator[Report]:
     >>> with progress("factorizing", enabled=False) as report:
     ...     report(1, 10, "")
     """
-    if not (sys.stderr.isatty() if enabled is None else enabled):
+    if not (is_terminal(sys.stderr) if enabled is None else enabled):
         yield silent
         return
     from rich.console import Console

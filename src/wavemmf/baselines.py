@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from ._optional import require
+from ._warnings import warnings_treated
 from .factorization.norms import frobenius_norm
 from .graphs import as_matrix
 from .validation import check_integer, check_memory
@@ -167,9 +167,8 @@ def truncated_jacobi(A: Any, rotations: int) -> Approximation:
     matrix = _dense(A)
     n = len(matrix)
     rotations = check_integer("rotations", rotations, 1)
-    with warnings.catch_warnings():
-        # It warns about packages it can do without and about its own use of numpy.matrix.
-        warnings.simplefilter("ignore")
+    # It warns about packages it can do without and about its own use of numpy.matrix.
+    with warnings_treated("ignore", ".*"):
         pyfaust = require("pyfaust.fact", extra="faust")
         _, product = pyfaust.eigtj(
             matrix, rotations, nGivens_per_fac=1, order="undef", enable_large_Faust=True

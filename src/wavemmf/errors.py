@@ -8,6 +8,7 @@ from __future__ import annotations
 
 __all__ = [
     "ClusterError",
+    "CompilationDisabledError",
     "FileFormatError",
     "InputTypeError",
     "InvalidFactorizationError",
@@ -62,6 +63,10 @@ class SingularError(WavemmfError, ArithmeticError):
 
 class MissingDependencyError(WavemmfError, ImportError):
     """An optional package is needed; the message names the extra that installs it."""
+
+
+class CompilationDisabledError(WavemmfError, NotImplementedError):
+    """Only compiled code can do this, and ``NUMBA_DISABLE_JIT=1`` forbids to compile."""
 
 
 class ClusterError(WavemmfError, RuntimeError):

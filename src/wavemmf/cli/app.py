@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from .._startup import open_standard_streams
 from .._version import __version__
 from .classify import classify_app
 from .compare import compare
@@ -76,4 +77,5 @@ app.add_typer(reproduce_app, name="reproduce")
 
 def main() -> None:
     """Run the command line interface with the arguments of this process."""
+    open_standard_streams()
     app(prog_name="wavemmf")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._files import check_writable
+from .._files import check_regular
 from ..errors import InvalidInputError
 from ..optimize import METHODS
 
@@ -69,6 +69,6 @@ def check_checkpoint(checkpoint: Path | None, *others: Path | None) -> None:
     """Refuse, before any work, a checkpoint that cannot be written or is one of the other files."""
     if checkpoint is None:
         return
-    check_writable(checkpoint)
+    check_regular(checkpoint)
     if checkpoint.resolve() in {other.resolve() for other in others if other is not None}:
         raise InvalidInputError(f"the checkpoint {checkpoint} must be a file of its own")

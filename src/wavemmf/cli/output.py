@@ -12,6 +12,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from .._progress import is_terminal
+
 __all__ = ["print_facts", "print_json", "print_table"]
 
 # Wide enough for every table: what is piped must not be wrapped or cut to a guessed width.
@@ -48,6 +50,6 @@ def print_table(headings: Iterable[str], sections: Iterable[Iterable[Iterable[st
 
 def _console() -> Console:
     # Made on each call: sys.stdout may have been replaced since the import.
-    if sys.stdout.isatty():
+    if is_terminal(sys.stdout):
         return Console()
     return Console(width=_PIPED_WIDTH, color_system=None, force_terminal=False)

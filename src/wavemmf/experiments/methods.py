@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .._optional import require
 from .._progress import Report, silent
+from .._warnings import warnings_treated
 from ..baselines import nystrom, truncated_eigh, truncated_jacobi
 from ..errors import InvalidInputError
 from ..factorization import Factorization
@@ -226,6 +226,5 @@ def _has_pyfaust() -> bool:
 
 
 def _require_pyfaust() -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it warns about optional packages of its own
+    with warnings_treated("ignore", ".*"):  # it warns about optional packages of its own
         return require("pyfaust.fact", extra="faust")

@@ -1,31 +1,27 @@
-"""Find the files of public data sets, and fetch those that have a known address."""
+"""Find the files of public data sets, verify them, and fetch those that have a known address."""
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import sys
 import urllib.request
-from dataclasses import dataclass
+import zlib
+from functools import cache
 from http.client import HTTPException
+from importlib.resources import files
 from pathlib import Path
+from typing import IO
 
 from .._files import atomic_write
 from ..errors import FileFormatError, InvalidInputError
 
-__all__ = ["Source", "cache_folder", "data_file", "data_folder", "download"]
+__all__ = ["cache_folder", "data_file", "data_folder", "find_data_file", "known_digests"]
 
 _TIMEOUT_SECONDS = 30.0
 _CHUNK_BYTES = 1 << 16
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a file can be downloaded, and the SHA-256 digest it must have."""
-
-    url: str
-    sha256: str
-
+_ACCEPT = "WAVEMMF_ACCEPT_CHANGED_DATA"
 
 _LEARNMMF = (
     "https://raw.githubusercontent.com/HySonLab/LearnMMF/34c0c68d1c5d9914f1d0cf6a5642a55873031361"
@@ -33,43 +29,17 @@ _LEARNMMF = (
 _MNIST = "https://raw.githubusercontent.com/kelas/mnist/283b387221ab46655e600cfcc25d843bb14292b9"
 _PYGSP = "https://raw.githubusercontent.com/epfl-lts2/pygsp/v0.6.1"
 
+#: Where files can be downloaded; what they must hold is in `known_digests`.
 SOURCES = {
-    "minnesota/minnesota.mat": Source(
-        f"{_PYGSP}/pygsp/data/pointclouds/minnesota.mat",
-        "a3cbf534020de2e4cf10fe0d5ba57e903466f5712e757f74e28e0bb91027de08",
-    ),
-    "mnist/t10k-images-idx3-ubyte.gz": Source(
-        f"{_MNIST}/t10k-images-idx3-ubyte.gz",
-        "167310007f03058885c7e95e6c0b19c20de5c7fd3031f4cbdadc9014a523d80b",
-    ),
-    "mnist/t10k-labels-idx1-ubyte.gz": Source(
-        f"{_MNIST}/t10k-labels-idx1-ubyte.gz",
-        "fc607395669ec21321ea83e4b82c0544b7e8e63ff5b34337c06bc0a17cc0da3c",
-    ),
-    "LINQS/cora/cora.cites": Source(
-        f"{_LEARNMMF}/data/cora/cora.cites",
-        "ec1a372391b7f0f60a6aff0084e8abd8f19f0faa7e1f2441a41c492042d5945e",
-    ),
-    "LINQS/cora/cora.content": Source(
-        f"{_LEARNMMF}/data/cora/cora.content",
-        "b8ebed0fd45e53995abafd1b70cf6a9fcc8f86abc5826d69b97fe6ca46e9c8ee",
-    ),
-    "LINQS/citeseer/citeseer.cites": Source(
-        f"{_LEARNMMF}/data/citeseer/citeseer.cites",
-        "cd9730630eaaa745058c2cd2cce6b9afb79ca71278a479aebec55f4cf5eb7f30",
-    ),
-    "LINQS/citeseer/citeseer.content": Source(
-        f"{_LEARNMMF}/data/citeseer/citeseer.content",
-        "de4a3ca98626d77193f27af5c976b981a56080e6273c4e1c05764a95d2143ff8",
-    ),
-    "LINQS/WebKB/WebKB.cites": Source(
-        f"{_LEARNMMF}/data/WebKB/WebKB.cites",
-        "96f825f12e01da022650d6a02a8d749ae11aca810608efc8e3d7f468631b5d3a",
-    ),
-    "LINQS/WebKB/WebKB.content": Source(
-        f"{_LEARNMMF}/data/WebKB/WebKB.content",
-        "413a93bec3553da5edcf3ef13fdbdd16713f20794d999aff6092bc066507c380",
-    ),
+    "minnesota/minnesota.mat": f"{_PYGSP}/pygsp/data/pointclouds/minnesota.mat",
+    "mnist/t10k-images-idx3-ubyte.gz": f"{_MNIST}/t10k-images-idx3-ubyte.gz",
+    "mnist/t10k-labels-idx1-ubyte.gz": f"{_MNIST}/t10k-labels-idx1-ubyte.gz",
+    "LINQS/cora/cora.cites": f"{_LEARNMMF}/data/cora/cora.cites",
+    "LINQS/cora/cora.content": f"{_LEARNMMF}/data/cora/cora.content",
+    "LINQS/citeseer/citeseer.cites": f"{_LEARNMMF}/data/citeseer/citeseer.cites",
+    "LINQS/citeseer/citeseer.content": f"{_LEARNMMF}/data/citeseer/citeseer.content",
+    "LINQS/WebKB/WebKB.cites": f"{_LEARNMMF}/data/WebKB/WebKB.cites",
+    "LINQS/WebKB/WebKB.content": f"{_LEARNMMF}/data/WebKB/WebKB.content",
 }
 
 
@@ -90,8 +60,27 @@ def cache_folder() -> Path:
     return Path(base) / "wavemmf"
 
 
+@cache
+def known_digests() -> dict[str, str]:
+    """Return the SHA-256 digests of the files that are known, as they are when not gzipped.
+
+    Examples
+    --------
+    >>> known_digests()["minnesota/minnesota.mat"][:8]
+    'a3cbf534'
+    """
+    table = files(__package__).joinpath("digests.sha256").read_text(encoding="ascii")
+    pairs = (line.split("  ", 1) for line in table.splitlines())
+    return {name: digest for digest, name in pairs}
+
+
 def data_file(name: str) -> Path:
     """Return the path of a data file, plain or gzipped, downloading it if need be.
+
+    A file of a data set that wavemmf knows must have the content that it knows, by its SHA-256
+    digest, also if it was there already. Set the environment variable
+    ``WAVEMMF_ACCEPT_CHANGED_DATA=1`` to read changed files all the same: they are only parsed, and
+    nothing in them is ever run. What is downloaded must always be what is known.
 
     Parameters
     ----------
@@ -103,46 +92,91 @@ def data_file(name: str) -> Path:
     InvalidInputError
         If the file is not there and cannot be fetched; the message says where to put it. A
         folder chosen with ``WAVEMMF_DATA`` is never written to.
+    FileFormatError
+        If its content is not the known one.
     """
+    found = find_data_file(name)
+    if found is not None:
+        return found
     folder = data_folder()
-    forms = (name, f"{name}.gz")
-    for form in forms:
-        if (folder / form).is_file():
-            return folder / form
-    known = [form for form in forms if form in SOURCES]
     advice = f"put it at {folder / name}, or set WAVEMMF_DATA to the folder that holds {name}"
+    known = [form for form in _forms(name) if form in SOURCES]
     if not known:
         raise InvalidInputError(
             f"data file {name} is missing, and there is no address to fetch it from: {advice}"
         )
-    source, target = SOURCES[known[0]], folder / known[0]
+    url, target = SOURCES[known[0]], folder / known[0]
     if os.environ.get("WAVEMMF_DATA"):
         raise InvalidInputError(
             f"data file {target} is missing (WAVEMMF_DATA is set, so nothing is downloaded); "
-            f"get it from {source.url}, or unset WAVEMMF_DATA"
+            f"get it from {url}, or unset WAVEMMF_DATA"
         )
     target.parent.mkdir(parents=True, exist_ok=True)
-    download(source, target, advice)
+    _download(url, target, known_digests()[name], advice)
     return target
 
 
-def download(source: Source, target: Path, advice: str = "") -> None:
-    """Fetch a file, verify its digest, and only then let it appear at `target`."""
+def find_data_file(name: str) -> Path | None:
+    """Return the path of a file that is in the data folder, if it is there; see `data_file`.
+
+    Examples
+    --------
+    >>> find_data_file("absent/file.txt") is None
+    True
+    """
+    for form in _forms(name):
+        path = data_folder() / form
+        if path.is_file():
+            _verify(path, name)
+            return path
+    return None
+
+
+def _forms(name: str) -> tuple[str, str]:
+    return name, f"{name}.gz"
+
+
+def _verify(path: Path, name: str) -> None:
+    expected = known_digests().get(name)
+    if expected is None or os.environ.get(_ACCEPT) == "1":
+        return
+    with path.open("rb") as stream:
+        found = _digest(stream, path)
+    if found != expected:
+        raise FileFormatError(
+            f"{path} has SHA-256 {found}, expected {expected}: it was changed or damaged. Replace "
+            f"it, or set {_ACCEPT}=1 to read it as it is; nothing in it is run"
+        )
+
+
+def _digest(stream: IO[bytes], path: Path) -> str:
+    """Return the digest of what a stream holds, unzipped if the path says that it is gzipped."""
     digest = hashlib.sha256()
     try:
+        content = gzip.GzipFile(fileobj=stream) if path.suffix == ".gz" else stream
+        while chunk := content.read(_CHUNK_BYTES):
+            digest.update(chunk)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise FileFormatError(f"{path} is not a complete gzip file: {error}") from error
+    return digest.hexdigest()
+
+
+def _download(url: str, target: Path, expected: str, advice: str) -> None:
+    """Fetch a file, verify its digest, and only then let it appear at `target`."""
+    try:
         with (
-            urllib.request.urlopen(source.url, timeout=_TIMEOUT_SECONDS) as response,
+            urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as response,
             atomic_write(target) as output,
         ):
             while chunk := response.read(_CHUNK_BYTES):
-                digest.update(chunk)
                 output.write(chunk)
-            if digest.hexdigest() != source.sha256:
+            output.seek(0)
+            found = _digest(output, target)
+            if found != expected:
                 raise FileFormatError(
-                    f"{source.url} has SHA-256 {digest.hexdigest()}, expected {source.sha256}; "
-                    f"nothing was saved. {advice}"
+                    f"{url} has SHA-256 {found}, expected {expected}; nothing was saved. {advice}"
                 )
     except (OSError, HTTPException) as error:
         raise InvalidInputError(
-            f"cannot download {source.url} to {target}: {error}. Without network access, {advice}"
+            f"cannot download {url} to {target}: {error}. Without network access, {advice}"
         ) from error

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..errors import FileFormatError, InvalidInputError
-from .datafolder import data_file, data_folder
+from .datafolder import data_file, data_folder, find_data_file
 from .edgelist import read_edge_list, read_text
 from .graph import Graph
 
@@ -90,13 +90,13 @@ def _first_line(path: Path) -> str:
 
 def _read_table(name: str) -> NDArray[np.float64] | None:
     # Optional companions of a graph: nothing is downloaded for them.
-    for path in (data_folder() / name, data_folder() / f"{name}.gz"):
-        if path.is_file():
-            try:
-                return np.loadtxt(read_text(path).splitlines())
-            except ValueError as error:
-                raise FileFormatError(f"{path} is not a table of numbers: {error}") from error
-    return None
+    path = find_data_file(name)
+    if path is None:
+        return None
+    try:
+        return np.loadtxt(read_text(path).splitlines())
+    except ValueError as error:
+        raise FileFormatError(f"{path} is not a table of numbers: {error}") from error
 
 
 def _as_labels(values: NDArray[np.float64] | None) -> NDArray[np.int64] | None:

@@ -6,7 +6,6 @@ import gzip
 import io
 import math
 import re
-import warnings
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,11 +15,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .._warnings import warnings_treated
 from ..errors import FileFormatError, TooLargeError
 from ..validation import check_memory
 from .graph import Graph, graph_from_edges
 
-__all__ = ["check_order", "read_edge_list", "read_text"]
+__all__ = ["check_order", "read_content", "read_edge_list", "read_text"]
 
 _COMMENT_LINE = re.compile(r"^[ \t]*[#%][^\n]*$", re.MULTILINE)
 _TITLES = re.compile(
@@ -74,15 +74,21 @@ def read_edge_list(path: Path, num_nodes: int | None = None) -> Graph:
 def read_text(path: Path) -> str:
     """Read a text file, gzipped or not, with any line endings."""
     try:
-        content = path.read_bytes()
-        if path.suffix.lower() == ".gz":
-            content = _decompress(content, path)
-        text = content.decode("utf-8-sig")
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FileFormatError(f"{path} is not a complete gzip file: {error}") from error
+        text = read_content(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileFormatError(f"{path} is not a text file in UTF-8: {error}") from error
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def read_content(path: Path) -> bytes:
+    """Read a file, gzipped or not, up to the memory that is there."""
+    content = path.read_bytes()
+    if path.suffix.lower() != ".gz":
+        return content
+    try:
+        return _decompress(content, path)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise FileFormatError(f"{path} is not a complete gzip file: {error}") from error
 
 
 def _decompress(content: bytes, path: Path) -> bytes:
@@ -153,8 +159,7 @@ def _parse_integers(source: _EdgeText) -> Columns:
     if source.columns not in (2, 3):
         _raise_for_bad_line(source)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # Older NumPy only warns about "1.5" as an integer.
+        with warnings_treated("error", "loadtxt"):  # Older NumPy only warns about "1.5".
             table = np.loadtxt(
                 io.StringIO(source.text),
                 dtype=kinds[: source.columns],

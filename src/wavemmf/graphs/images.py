@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import struct
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ from .._optional import require
 from ..errors import FileFormatError, InvalidInputError
 from ..validation import check_integer, check_memory, check_positive
 from .datafolder import data_file
+from .edgelist import read_content
 
 __all__ = ["digits_kernel", "mnist_kernel"]
 
@@ -89,12 +88,10 @@ def _first_of_each(digits: NDArray[np.integer], name: str, count: int) -> NDArra
 
 def _read_idx(path: Path, dimensions: int) -> NDArray[np.uint8]:
     """Read the IDX format of MNIST: a magic number, the shape, then bytes."""
-    content = path.read_bytes()
+    content = read_content(path)
     try:
-        if path.suffix == ".gz":
-            content = gzip.decompress(content)
         magic, *shape = struct.unpack_from(f">{1 + dimensions}I", content)
-    except (gzip.BadGzipFile, EOFError, zlib.error, struct.error) as error:
+    except struct.error as error:
         raise FileFormatError(f"{path} is not a complete IDX file: {error}") from error
     start = 4 * (1 + dimensions)
     size = 1

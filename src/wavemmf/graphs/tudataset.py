@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..errors import FileFormatError, InvalidInputError
-from .datafolder import data_file, data_folder
+from .datafolder import data_file, find_data_file
 from .edgelist import read_text
 from .graph import Graph
 
@@ -60,7 +60,8 @@ def tu_dataset(name: str) -> GraphDataset:
     InvalidInputError
         If the files are not there.
     FileFormatError
-        If they contradict each other.
+        If they are not the known ones (see `wavemmf.graphs.datafolder.data_file`), or contradict
+        each other.
 
     References
     ----------
@@ -121,13 +122,13 @@ def _integers(path: Path, columns: int) -> NDArray[np.int64]:
 
 
 def _optional_table(name: str, rows: int) -> NDArray[np.float64] | None:
-    for path in (data_folder() / name, data_folder() / f"{name}.gz"):
-        if path.is_file():
-            table = _table(path)
-            if len(table) != rows:
-                raise FileFormatError(f"{path} has {len(table)} lines for {rows} nodes")
-            return table
-    return None
+    path = find_data_file(name)
+    if path is None:
+        return None
+    table = _table(path)
+    if len(table) != rows:
+        raise FileFormatError(f"{path} has {len(table)} lines for {rows} nodes")
+    return table
 
 
 def _table(path: Path) -> NDArray[np.float64]:

@@ -1,20 +1,25 @@
 """Run kernel calls on a few threads of this process.
 
 Kernels release the GIL, so ordinary threads are enough. The pool belongs to one process: after a
-fork the child makes its own.
+fork the child makes its own. A process may be forked while its threads compute: what they held at
+that moment is made anew in the child, where they do not exist, and a fork waits for a compilation
+to end. That goes for wavemmf alone. Libraries with threads of their own, torch above all, may hang
+in a child; "spawn" and "forkserver" of `multiprocessing` are the ways that suit everybody.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numba.core.compiler_lock import global_compiler_lock
 from threadpoolctl import ThreadpoolController
 
 __all__ = ["aligned_zeros", "num_threads", "run_all", "scratch"]
@@ -66,12 +71,12 @@ def run_all(
         return _collect((function(*arguments) for arguments in calls), finished)
     workers = min(num_threads(), len(calls))
     # Threads that call BLAS routines, each with threads of its own, are many times slower.
-    with _blas().limit(limits=1, user_api="blas"):
+    with _one_blas_thread:
         if workers <= 1:
             return _collect((function(*arguments) for arguments in calls), finished)
         key = (os.getpid(), workers)
         if key not in _pools:
-            _pools[key] = ThreadPoolExecutor(workers, thread_name_prefix=_NAME)
+            _pools[key] = ThreadPoolExecutor(workers, _NAME, _limit_worker)
         futures = [_pools[key].submit(function, *arguments) for arguments in calls]
         try:
             return _collect((future.result() for future in futures), finished)
@@ -81,9 +86,96 @@ def run_all(
 
 
 @cache
-def _blas() -> ThreadpoolController:
-    """Return what sets the threads of the BLAS libraries that are loaded."""
-    return ThreadpoolController()
+def _blas_libraries() -> tuple[list[Any], list[Any]]:
+    """Return what sets the threads of BLAS: of the whole process, and of the thread that calls."""
+    found = [lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas"]
+    own = [lib for lib in found if getattr(lib, "threading_layer", None) == "openmp"]
+    return [lib for lib in found if lib not in own], own
+
+
+def _set_threads(counts: Sequence[tuple[Any, int | None]]) -> None:
+    for library, count in counts:
+        if count is not None:
+            # Some versions of threadpoolctl let only the thread that set a number restore it.
+            getattr(library, "_real_set_num_threads", library.set_num_threads)(count)
+
+
+def _limit(libraries: Sequence[Any]) -> list[tuple[Any, int | None]]:
+    """Set libraries to one thread; return how many they had."""
+    before = [(library, library.num_threads) for library in libraries]
+    _set_threads([(library, 1) for library in libraries])
+    return before
+
+
+def _limit_worker() -> None:
+    _limit(_blas_libraries()[1])
+
+
+class _OneBlasThread:
+    """Keeps BLAS to one thread as long as any thread asks for it.
+
+    The number of threads belongs to the process: were it set and put back by every call, a call
+    that begins during another would take the limit for the number that was there before. Only with
+    OpenMP every thread has a number of its own.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._before: list[tuple[Any, int | None]] = []
+        self._own = threading.local()
+
+    def __enter__(self) -> None:
+        shared, own = _blas_libraries()
+        with self._lock:
+            if self._users == 0:
+                self._before = _limit(shared)
+            self._users += 1
+        self._own.before = [*getattr(self._own, "before", []), _limit(own)]
+
+    def __exit__(self, *_: object) -> None:
+        _set_threads(self._own.before.pop())
+        with self._lock:
+            self._users = max(0, self._users - 1)
+            if self._users == 0:
+                self._restore()
+
+    def begin_anew(self) -> None:
+        """Forget, in a child process, the calls of threads that do not exist there."""
+        self._lock = threading.Lock()
+        self._users = 0
+        self._restore()
+
+    def _restore(self) -> None:
+        _set_threads(self._before)
+        self._before = []
+
+
+_one_blas_thread = _OneBlasThread()
+
+
+def _renew_locks() -> None:
+    """Replace, in a child process, the locks that threads of the parent may have held.
+
+    Up to Python 3.11 a cached property has a lock, one for all objects of its class.
+    """
+    _one_blas_thread.begin_anew()
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "wavemmf":
+            for made in vars(module).values():
+                for member in vars(made).values() if isinstance(made, type) else ():
+                    if isinstance(member, cached_property) and hasattr(member, "lock"):
+                        member.lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    # A child of a process that was compiling would wait for ever for the end of it.
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
+    os.register_at_fork(after_in_child=_renew_locks)
 
 
 def _collect(results: Iterator[Any], finished: Callable[[int, Any], None] | None) -> list[Any]:

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .._files import atomic_write, check_writable
+from .._files import atomic_write, check_regular
 from ..errors import FileFormatError, InvalidInputError
 from ..factorization.archive import read_archive, write_archive
 
-__all__ = ["Checkpoint", "check_state", "fingerprint"]
+__all__ = ["Checkpoint", "check_checkpoint", "check_state", "fingerprint"]
 
 _FORMAT = "wavemmf-checkpoint"
 _VERSION = 1
@@ -85,6 +85,19 @@ def check_state(state: dict[str, Any], like: dict[str, Any]) -> None:
             )
 
 
+def check_checkpoint(path: str | os.PathLike[str] | None, seconds: Any) -> None:
+    """Explain before any long work why there cannot be such a checkpoint, if one is wanted.
+
+    Examples
+    --------
+    >>> check_checkpoint("state.ckpt", 30.0)
+    """
+    if not (isinstance(seconds, (int, float)) and np.isfinite(seconds) and seconds >= 0):
+        raise InvalidInputError(f"checkpoint_seconds must be a finite number >= 0, got {seconds!r}")
+    if path is not None:
+        check_regular(path)
+
+
 class Checkpoint:
     """A file that is rewritten now and then, whole or not at all.
 
@@ -99,7 +112,8 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike[str], identity: str, seconds: float = 30.0) -> None:
-        self.path = check_writable(path)
+        check_checkpoint(path, seconds)
+        self.path = Path(path)
         self.identity = identity
         self.seconds = seconds
         self._last = time.monotonic()
@@ -134,5 +148,5 @@ class Checkpoint:
         self._last = time.monotonic()
 
     def remove(self) -> None:
-        """Delete the file: the work is done."""
-        self.path.unlink(missing_ok=True)
+        """Delete the file, not a link to it: the work is done."""
+        self.path.resolve().unlink(missing_ok=True)

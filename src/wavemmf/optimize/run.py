@@ -15,10 +15,11 @@ from .._progress import Report, silent
 from ..errors import FileFormatError, InputTypeError, InvalidInputError
 from ..factorization import History, Rotations
 from ..factorization.norms import power_of_two_scale
+from ..kernels._jit import check_compiler
 from ..kernels.interrupts import deferred_interrupts
 from ..validation import check_choice, check_integer, check_memory
 from .cayley import CayleyDescent
-from .checkpoint import Checkpoint, check_state, fingerprint
+from .checkpoint import Checkpoint, check_checkpoint, check_state, fingerprint
 from .first_order import SGD, Adam
 from .lbfgs import LBFGS
 from .objective import Objective
@@ -96,6 +97,8 @@ class Settings:
             value = getattr(self, name)
             if not (isinstance(value, (int, float)) and np.isfinite(value) and value >= 0):
                 raise InvalidInputError(f"{name} must be a finite number >= 0, got {value!r}")
+        check_compiler(f"optimize={self.method!r}")
+        check_checkpoint(self.checkpoint, self.checkpoint_seconds)
 
 
 def optimize(

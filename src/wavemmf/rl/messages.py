@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -10,6 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 import torch
+
+from .._warnings import warnings_treated
 
 __all__ = ["Messages", "Propagate"]
 
@@ -109,9 +110,8 @@ class Messages:
         if not self.sparse:
             return torch.as_tensor(matrix.toarray(), dtype=self._dtype)
         csr = sp.csr_array(matrix)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*Sparse CSR tensor support.*")
-            warnings.filterwarnings("ignore", message=".*Sparse invariant checks.*")
+        beta = (".*Sparse CSR tensor support.*", ".*Sparse invariant checks.*")
+        with warnings_treated("ignore", *beta):
             return torch.sparse_csr_tensor(
                 torch.as_tensor(csr.indptr.astype(np.int64)),
                 torch.as_tensor(csr.indices.astype(np.int64)),

@@ -8,6 +8,7 @@ from typing import Any
 
 from .._progress import Report, silent
 from ..errors import InvalidInputError
+from ..optimize.checkpoint import check_checkpoint
 from ..validation import check_choice, check_integer
 from .inputs import problems_of
 from .play import settle
@@ -122,6 +123,7 @@ def train_policy(
     check_choice("preset", preset, PRESETS)
     episodes = check_integer("episodes", episodes, 0)
     seed = check_integer("seed", seed, 0)
+    check_checkpoint(checkpoint, checkpoint_seconds)
     settings = _training_settings(PRESETS[preset].training, training)
     learner = _learner(policy, preset, seed)
     problems = problems_of(A, k, core, drop, learner.settings.scored, matrix)

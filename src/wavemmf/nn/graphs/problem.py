@@ -15,7 +15,7 @@ from ..._optional import require
 from ..._progress import Report, silent
 from ...errors import FileFormatError, InvalidInputError
 from ...graphs import Graph, tu_dataset
-from ...graphs.datafolder import data_file, data_folder
+from ...graphs.datafolder import data_file, find_data_file
 from ...many import factorize_many
 from ...optimize.checkpoint import fingerprint
 from ...validation import check_choice
@@ -238,10 +238,11 @@ def edge_label_counts(name: str, sizes: Sequence[int]) -> list[npt.NDArray[np.fl
         Numbers of nodes of its graphs.
     """
     stem = f"TUDataset/{name}/raw/{name}"
-    if not (data_folder() / f"{stem}_edge_labels.txt").is_file():
+    labelled = find_data_file(f"{stem}_edge_labels.txt")
+    if labelled is None:
         raise InvalidInputError(f"{name} has no edge labels")
     pairs = np.loadtxt(data_file(f"{stem}_A.txt"), delimiter=",", dtype=np.int64, ndmin=2)
-    labels = np.loadtxt(data_file(f"{stem}_edge_labels.txt"), dtype=np.int64, ndmin=1)
+    labels = np.loadtxt(labelled, dtype=np.int64, ndmin=1)
     if len(pairs) != len(labels):
         raise FileFormatError(f"{name} has {len(pairs)} edges but {len(labels)} edge labels")
     numbered = np.unique(labels, return_inverse=True)[1]

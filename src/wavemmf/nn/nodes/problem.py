@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import shutil
-import tempfile
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,11 +11,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from ..._optional import require
 from ...errors import InvalidInputError
 from ...graphs import Graph, karate, linqs, similarity_graph
-from ...graphs.datafolder import data_file
-from ...graphs.graph import graph_from_edges
+from ...graphs.planetoid import planetoid
 from ...validation import check_choice
 from ..basis import WaveletBasis
 from ..compute import hop_operator, wavelet_basis
@@ -35,7 +28,6 @@ _PLANETOID = {
     "planetoid-citeseer": "CiteSeer",
     "planetoid-pubmed": "PubMed",
 }
-_PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 
 # Sparse products are worth it below this share of non-zero features.
 _SPARSE_SHARE = 0.1
@@ -172,23 +164,7 @@ def _normalised(features: Any) -> torch.Tensor:
 
 
 def _planetoid(name: str, cache: Any) -> NodeProblem:
-    data = _read_planetoid(_PLANETOID[name])
-    edges = data.edge_index.numpy()
-    one_way = edges[:, edges[0] < edges[1]]
-    graph = graph_from_edges(data.num_nodes, *one_way, name=name)
-    masks = (data.train_mask, data.val_mask, data.test_mask)
-    public = tuple(np.flatnonzero(mask.numpy()) for mask in masks)
-    return NodeProblem(name, graph, _normalised(data.x.numpy()), data.y, public, cache)
-
-
-def _read_planetoid(stem: str) -> Any:
-    datasets = require("torch_geometric.datasets", extra="pyg")
-    raw = [f"ind.{stem.lower()}.{part}" for part in _PARTS]
-    # PyG writes beside what it reads, and the data folder is not ours to write to.
-    with tempfile.TemporaryDirectory() as root:
-        target = Path(root, stem, "raw")
-        target.mkdir(parents=True)
-        for file in raw:
-            shutil.copy(data_file(f"Planetoid/{stem}/raw/{file}"), target / file)
-        with contextlib.redirect_stderr(io.StringIO()):  # PyG reports its progress there
-            return datasets.Planetoid(root, stem)[0]
+    data = planetoid(_PLANETOID[name])
+    y = torch.from_numpy(np.array(data.graph.labels, dtype=np.int64))
+    public = (data.train, data.validation, data.test)
+    return NodeProblem(name, data.graph, _normalised(data.graph.features), y, public, cache)
