@@ -191,7 +191,7 @@ def test_other_matrices_and_versions_are_computed(tmp_path, monkeypatch) -> None
     wm.factorize_many(SMALL, core=3, cache=tmp_path)
     wm.factorize_many(SMALL[1:], core=3, cache=tmp_path)
     assert len(files(tmp_path)) == 2
-    monkeypatch.setattr("wavemmf.cache.__version__", "99")
+    monkeypatch.setattr("wavemmf._fingerprint.__version__", "99")
     wm.factorize_many(SMALL, core=3, cache=tmp_path)
     assert len(files(tmp_path)) == 3
 

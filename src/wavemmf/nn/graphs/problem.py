@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from ..._fingerprint import fingerprint
 from ..._optional import require
 from ..._progress import Report, silent
+from ...cache import decisive
 from ...errors import FileFormatError, InvalidInputError
 from ...graphs import Graph, tu_dataset
 from ...graphs.datafolder import data_file, data_folder
 from ...many import factorize_many
-from ...optimize.checkpoint import fingerprint
 from ...validation import check_choice
 from .blocks import compute_bases
 from .duplicates import isomorphism_classes
@@ -28,7 +29,7 @@ __all__ = ["GRAPH_DATASETS", "GraphProblem", "graph_data", "load_graph_problem"]
 GRAPH_DATASETS = ("MUTAG", "PTC", "PTC_MR", "PROTEINS", "NCI1", "NCI109", "ENZYMES", "DD")
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GraphProblem:
     """Many graphs with a class each.
 
@@ -133,13 +134,14 @@ class GraphProblem:
         scale[scale == 0.0] = 1.0
         return [((table - mean) / scale).astype(np.float32) for table in tables]
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Digest of everything that a result depends on."""
-        parts: list[Any] = [self.y]
-        for graph, x in zip(self.graphs, self.features, strict=True):
-            parts += [graph.adjacency.indptr, graph.adjacency.indices, graph.adjacency.data, x]
-        return fingerprint(*parts)
+    def fingerprint_parts(self) -> dict[str, Any]:
+        """Return what the outcome of a training depends on, beside the model and the fold."""
+        return {
+            "adjacencies": [graph.adjacency for graph in self.graphs],
+            "node_labels": self.node_labels,
+            "features": self.features,
+            "y": self.y,
+        }
 
     @cached_property
     def isomorphism_classes(self) -> npt.NDArray[np.int64]:
@@ -148,7 +150,7 @@ class GraphProblem:
 
     def bases(self, report: Report = silent, **settings: Any) -> list[dict[str, Any]]:
         """Return the basis of every graph as arrays, by the settings of `compute_bases`."""
-        key = repr(sorted(settings.items()))
+        key = fingerprint("bases", settings=decisive(settings))
         if key not in self._bases:
             self._bases[key] = compute_bases(self.graphs, self.cache, report, **settings)
         return self._bases[key]

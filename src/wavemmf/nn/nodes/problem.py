@@ -16,7 +16,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
+from ..._fingerprint import fingerprint
 from ..._optional import require
+from ...cache import decisive
 from ...errors import InvalidInputError
 from ...graphs import Graph, karate, linqs, similarity_graph
 from ...graphs.datafolder import data_file
@@ -44,7 +46,7 @@ _SPARSE_SHARE = 0.1
 DATASETS = (*_LINQS, *_PLANETOID, "karate")
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NodeProblem:
     """A graph, features and labels of its nodes, and the operators that networks ask for.
 
@@ -86,6 +88,13 @@ class NodeProblem:
                 f"x and y must have one row for each of {self.graph.n} nodes, got shapes "
                 f"{tuple(self.x.shape)} and {tuple(self.y.shape)}"
             )
+        # What is made of them is kept: it must not change when the caller's own tensors do.
+        for name in ("x", "y"):
+            object.__setattr__(self, name, getattr(self, name).detach().clone())
+
+    def fingerprint_parts(self) -> dict[str, Any]:
+        """Return what the outcome of a training depends on, beside the network and the split."""
+        return {"adjacency": self.graph.adjacency, "x": self.x, "y": self.y}
 
     @property
     def num_features(self) -> int:
@@ -127,7 +136,7 @@ class NodeProblem:
 
     def basis(self, **settings: Any) -> WaveletBasis:
         """Return the wavelet basis; the settings are those of `wavemmf.nn.wavelet_basis`."""
-        key = repr(sorted(settings.items()))
+        key = fingerprint("basis", settings=decisive(settings))
         if key not in self._bases:
             self._bases[key] = wavelet_basis(self.graph, cache=self.cache, **settings)
         return self._bases[key]
