@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,6 +11,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from .._json import json_text
+
 __all__ = ["print_facts", "print_json", "print_table"]
 
 # Wide enough for every table: what is piped must not be wrapped or cut to a guessed width.
@@ -19,8 +20,8 @@ _PIPED_WIDTH = 250
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """Print one JSON object; NaN would not be JSON, so it is refused."""
-    typer.echo(json.dumps(value, indent=2, allow_nan=False))
+    """Print one JSON object; what is not a finite number is null."""
+    typer.echo(json_text(value))
 
 
 def print_facts(facts: Mapping[str, object]) -> None:

@@ -21,6 +21,7 @@ from .compress import compress
 from .estimate import hutchinson
 from .history import History
 from .norms import frobenius_norm
+from .plain import plain
 from .pygsp_graph import to_pygsp
 from .rotations import Floats, Integers, Rotations
 from .transform import Signal, as_signal, transform
@@ -101,6 +102,8 @@ class Factorization(Calculus):
             if not (np.isfinite(value) and value >= 0.0):
                 raise InvalidFactorizationError(f"{name} must be finite and >= 0, got {value}")
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "parameters", plain("parameters", self.parameters))
+        object.__setattr__(self, "error_is_exact", bool(self.error_is_exact))
 
     def _check_core(self) -> None:
         largest = max(_largest(self.core), _largest(self.diagonal_of_h))
@@ -536,9 +539,16 @@ class Factorization(Calculus):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
+            _freeze(value)
             object.__setattr__(self, name, value)
+
+
+def _freeze(values: Any) -> None:
+    """Let nobody write to an array or a sparse array; leave everything else."""
+    sparse = sp.issparse(values)
+    for array in (values.data, values.indices, values.indptr) if sparse else (values,):
+        if isinstance(array, np.ndarray):
+            array.setflags(write=False)
 
 
 def _frozen_floats(values: Any, name: str) -> Any:
@@ -551,8 +561,7 @@ def _frozen_floats(values: Any, name: str) -> Any:
     )
     if not np.isfinite(copy.data if sparse else copy).all():
         raise InvalidFactorizationError(f"{name} holds NaN or infinite values")
-    for array in (copy.data, copy.indices, copy.indptr) if sparse else (copy,):
-        array.setflags(write=False)
+    _freeze(copy)
     return copy
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from .._files import atomic_write
+from .._json import json_text
 from ..errors import InvalidInputError
 
 __all__ = ["ResultStore"]
@@ -60,7 +61,7 @@ class ResultStore:
         """Keep the result of a run, as plain values."""
         content = {"run": list(name), "key": key, "result": result}
         with atomic_write(self._path(name)) as stream:
-            stream.write(json.dumps(content, indent=2).encode("utf-8"))
+            stream.write(json_text(content).encode("utf-8"))
 
     def _path(self, name: Sequence[Any]) -> Path:
         return self.folder / ("_".join(map(str, name)).replace("/", "-") + ".json")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import scipy.sparse as sp
@@ -96,7 +97,9 @@ def factorize_in_stages(
         history, parameters, error_is_exact=exact,
     )  # fmt: skip
     if not exact:
-        history.details["estimated_error"] = result.estimate_error(matrix, _SAMPLES, task.seed)
+        estimate = list(result.estimate_error(matrix, _SAMPLES, task.seed))
+        details = {**history.details, "estimated_error": estimate}
+        result = replace(result, history=replace(history, details=details))
     return result
 
 
