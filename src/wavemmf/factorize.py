@@ -48,8 +48,7 @@ _SPARSE_FROM = 1024
 _SPARSE_ROW_LENGTH = 64
 # Larger sparse matrices are factorized in stages, in parallel, with a bound on the error.
 _STAGES_FROM = 20_000
-# Steps of the optimiser unless told otherwise: for the whole, and for one part of many.
-_STEPS = 500
+# Steps of the optimiser for one part of many, unless told otherwise.
 _STEPS_OF_A_PART = 30
 # These selectors work on dense storage whatever they are given.
 _DENSE = (Random, Neighbors, Regular, Explicit, Evolution)
@@ -191,11 +190,13 @@ def factorize(
     settings = None
     if optimize is not None:
         settings = Settings(
-            optimize, _STEPS if steps is None else steps, tolerance, smoothness=smoothness,
-            power=power, options=options or {},
+            optimize, tolerance=tolerance, smoothness=smoothness, power=power,
+            options=options or {},
             callback=callback, checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds,
             report=report,
         )  # fmt: skip
+        if steps is not None:
+            settings = replace(settings, steps=steps)
     if restarts and checkpoint is not None:
         raise InvalidInputError(
             "checkpoint does not combine with restarts or evolution: leave it out, and refine() "

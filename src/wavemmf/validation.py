@@ -16,6 +16,7 @@ from .errors import InputTypeError, InvalidInputError, TooLargeError
 
 __all__ = [
     "Matrix",
+    "as_generator",
     "check_choice",
     "check_finite",
     "check_integer",
@@ -131,6 +132,22 @@ def check_finite(name: str, value: Any) -> float:
     if not np.isfinite(number):
         raise InvalidInputError(message)
     return number
+
+
+def as_generator(rng: Any) -> np.random.Generator:
+    """Return the generator of random numbers that the caller gave or named by a seed.
+
+    Examples
+    --------
+    >>> as_generator("dice")
+    Traceback (most recent call last):
+    ...
+    wavemmf.errors.InputTypeError: rng must be a numpy Generator or a seed >= 0, got 'dice'
+    """
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise InputTypeError(f"rng must be a numpy Generator or a seed >= 0, got {rng!r}") from None
 
 
 def check_choice(name: str, value: Any, options: Iterable[str]) -> str:

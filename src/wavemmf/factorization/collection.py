@@ -112,5 +112,7 @@ def _split(joined: Any, lengths: Any) -> list[Any]:
     ends = np.cumsum(np.maximum(lengths, 0))
     if ends.size and ends[-1] != joined.size:
         raise ValueError(f"lengths add up to {ends[-1]}, but {joined.size} numbers are there")
-    cut = np.split(joined, ends[:-1])
-    return [piece if length >= 0 else None for piece, length in zip(cut, lengths, strict=True)]
+    return [
+        joined[end - length : end] if length >= 0 else None
+        for end, length in zip(ends.tolist(), lengths.tolist(), strict=True)
+    ]

@@ -14,13 +14,14 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from ..errors import InvalidFactorizationError, InvalidInputError
+from ..graphs import as_matrix
 from ..kernels.basis import basis_rows
 from ..validation import Matrix, check_choice, check_integer, check_memory
 from .calculus import Calculus
 from .compress import compress
-from .estimate import hutchinson
+from .estimate import estimated_error
 from .history import History
-from .norms import frobenius_norm
+from .norms import frobenius_norm, relative_norm
 from .plain import plain
 from .pygsp_graph import to_pygsp
 from .rotations import Floats, Integers, Rotations
@@ -188,21 +189,25 @@ class Factorization(Calculus):
         return self.residual_norm
 
     def relative_error(self) -> float:
-        """Return the error divided by the norm of the matrix (0 for the zero matrix)."""
-        return self.residual_norm / self.matrix_norm if self.matrix_norm else 0.0
+        """Return the error divided by the norm of the matrix (0 if both are)."""
+        return relative_norm(self.residual_norm, self.matrix_norm)
 
-    def estimate_error(self, A: Matrix, samples: int = 32, seed: int = 0) -> tuple[float, float]:
+    def estimate_error(
+        self, A: Any, samples: int = 32, seed: int = 0, *, matrix: str | None = None
+    ) -> tuple[float, float]:
         r"""Estimate the error from products with random signs (Hutchinson's estimator).
 
         Parameters
         ----------
-        A : ndarray or sparse array
-            The matrix that was factorized.
+        A : matrix, graph or path
+            The matrix that was factorized; anything that `wavemmf.factorize` takes.
         samples : int
             Number of random vectors z; the mean of :math:`\|(A - W^T H W) z\|^2` estimates the
             squared error.
         seed : int
             Seed of the random signs.
+        matrix : str, optional
+            Which matrix of a graph was factorized, as for `wavemmf.factorize`.
 
         Returns
         -------
@@ -220,9 +225,10 @@ class Factorization(Calculus):
         >>> abs(estimate - f.error()) < 4 * spread
         True
         """
-        if A.shape != self.shape:
-            raise InvalidInputError(f"A must have shape {self.shape}, got {A.shape}")
-        return hutchinson(lambda z: A @ z - self @ z, self.n, samples, seed)
+        given: Any = as_matrix(A, matrix=matrix)
+        if given.shape != self.shape:
+            raise InvalidInputError(f"A must have shape {self.shape}, got {given.shape}")
+        return estimated_error(self, given, samples, seed)
 
     @property
     def stored_numbers(self) -> int:
