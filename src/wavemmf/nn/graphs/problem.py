@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 import torch
 
 from ..._fingerprint import fingerprint
@@ -18,6 +19,7 @@ from ...cache import decisive
 from ...errors import FileFormatError, InvalidInputError
 from ...graphs import Graph, tu_dataset
 from ...graphs.datafolder import data_file, data_folder
+from ...graphs.tudataset import integer_table
 from ...many import factorize_many
 from ...validation import check_choice
 from .blocks import compute_bases
@@ -68,6 +70,8 @@ class GraphProblem:
     _bases: dict[str, list[dict[str, Any]]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
+        if not self.graphs:
+            raise InvalidInputError("a problem has at least one graph, got none")
         classes = np.asarray(self.classes)
         if classes.shape != (len(self.graphs),) or classes.dtype.kind not in "iu":
             raise InvalidInputError(
@@ -80,8 +84,29 @@ class GraphProblem:
                 raise InvalidInputError(
                     f"graph {has.index(False)} has no node {what}, others have: all or none must"
                 )
-        if self.attributes and (not self.graphs or self.graphs[0].features is None):
+        if self.attributes and self.graphs[0].features is None:
             raise InvalidInputError(f"the nodes of {self.name} have no attributes")
+        if self.attributes:
+            self._check_tables("attributes", [graph.features for graph in self.graphs])
+        if self.edge_counts is not None:
+            self._check_tables("edge_counts", self.edge_counts)
+
+    def _check_tables(self, what: str, tables: Sequence[Any]) -> None:
+        """Refuse tables of nodes that do not fit their graphs, or each other, or are not finite."""
+        if len(tables) != len(self.graphs):
+            raise InvalidInputError(
+                f"{what} must have a table for each of {len(self.graphs)} graphs, got {len(tables)}"
+            )
+        columns = tables[0].shape[-1]
+        for number, (graph, table) in enumerate(zip(self.graphs, tables, strict=True)):
+            if table.shape != (graph.n, columns):
+                raise InvalidInputError(
+                    f"{what} of graph {number} must have shape {(graph.n, columns)}, as its nodes "
+                    f"and the tables before have it, got {table.shape}"
+                )
+            values = table.data if sp.issparse(table) else np.asarray(table)
+            if not np.isfinite(values).all():
+                raise InvalidInputError(f"{what} of graph {number} must be finite")
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -242,12 +267,14 @@ def edge_label_counts(name: str, sizes: Sequence[int]) -> list[npt.NDArray[np.fl
     stem = f"TUDataset/{name}/raw/{name}"
     if not (data_folder() / f"{stem}_edge_labels.txt").is_file():
         raise InvalidInputError(f"{name} has no edge labels")
-    pairs = np.loadtxt(data_file(f"{stem}_A.txt"), delimiter=",", dtype=np.int64, ndmin=2)
-    labels = np.loadtxt(data_file(f"{stem}_edge_labels.txt"), dtype=np.int64, ndmin=1)
+    pairs = integer_table(data_file(f"{stem}_A.txt"), 2)
+    labels = integer_table(data_file(f"{stem}_edge_labels.txt"), 1)[:, 0]
+    if pairs.size and not 1 <= pairs.min() <= pairs.max() <= sum(sizes):
+        raise FileFormatError(f"{name}_A.txt names nodes outside 1..{sum(sizes)}")
     if len(pairs) != len(labels):
         raise FileFormatError(f"{name} has {len(pairs)} edges but {len(labels)} edge labels")
     numbered = np.unique(labels, return_inverse=True)[1]
-    counts = np.zeros((sum(sizes), int(numbered.max()) + 1), np.float32)
+    counts = np.zeros((sum(sizes), int(numbered.max(initial=0)) + 1), np.float32)
     # Both directions of an edge are listed, so every node meets its edges as the first of a pair.
     np.add.at(counts, (pairs[:, 0] - 1, numbered), 1.0)
     return np.split(counts, np.cumsum(sizes)[:-1])

@@ -28,6 +28,8 @@ from ..basis import WaveletBasis
 from ..compute import hop_operator, wavelet_basis
 from ..sparse import SparseOperator
 from .heat import HeatWavelets
+from .labels import check_classes, check_features
+from .splits import PUBLIC, make_split
 
 __all__ = ["DATASETS", "NodeProblem", "load_problem"]
 
@@ -59,13 +61,18 @@ class NodeProblem:
     graph : Graph
         The graph, undirected.
     x : tensor of shape (n, features)
-        Features; the rows add up to one.
-    y : tensor of shape (n,)
-        Classes.
+        Features, finite; usually their rows add up to one. Networks take them as float32.
+    y : integer tensor of shape (n,)
+        Classes, counted from 0.
     public : triple of int arrays, optional
-        The fixed split that came with the data.
+        The fixed split that came with the data: disjoint sets of nodes.
     cache : bool or folder, optional
         Where factorizations are kept; see `wavemmf.nn.wavelet_basis`.
+
+    Raises
+    ------
+    InvalidInputError, InputTypeError
+        If they do not fit, with the position of what is wrong.
 
     Examples
     --------
@@ -83,14 +90,17 @@ class NodeProblem:
     _similar: dict[int, SparseOperator] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        if self.x.ndim != 2 or self.y.ndim != 1 or not len(self.x) == len(self.y) == self.graph.n:
+        # Copies: what is made of them is kept, and must not change when the caller's tensors do.
+        x, y = check_features(self.x).clone(), check_classes(self.y).clone()
+        if not len(x) == len(y) == self.graph.n:
             raise InvalidInputError(
                 f"x and y must have one row for each of {self.graph.n} nodes, got shapes "
-                f"{tuple(self.x.shape)} and {tuple(self.y.shape)}"
+                f"{tuple(x.shape)} and {tuple(y.shape)}"
             )
-        # What is made of them is kept: it must not change when the caller's own tensors do.
-        for name in ("x", "y"):
-            object.__setattr__(self, name, getattr(self, name).detach().clone())
+        object.__setattr__(self, "x", x)
+        object.__setattr__(self, "y", y)
+        if self.public is not None:
+            make_split(PUBLIC, y.numpy(), public=self.public)  # for its complaints
 
     def fingerprint_parts(self) -> dict[str, Any]:
         """Return what the outcome of a training depends on, beside the network and the split."""
