@@ -209,7 +209,7 @@ def factorize(
     elif core is None:
         core = min(n, max(8, n // 10))
     core, k, drop = check_mmf_parameters(n, core, k, drop)
-    symmetric = _prepare(symmetric, engine, selector)
+    symmetric = _prepare(symmetric, engine, selector, core)
     in_stages = _works_in_stages(symmetric, selector, engine, restarts, settings)
     if settings is not None and not in_stages:
         check_memory(6 * 8 * n * n, f"optimising rotations of {n} rows")
@@ -289,7 +289,7 @@ def _core_of_explicit(indices: Any, n: int, core: int | None) -> int:
     return remaining
 
 
-def _prepare(symmetric: Any, engine: str, selector: Selector) -> Any:
+def _prepare(symmetric: Any, engine: str, selector: Selector, core: int) -> Any:
     """Put the matrix into the storage that the engine works on."""
     n = symmetric.shape[0]
     sparse = sp.issparse(symmetric)
@@ -299,5 +299,6 @@ def _prepare(symmetric: Any, engine: str, selector: Selector) -> Any:
         engine = "sparse" if able and n > _SPARSE_FROM and short_rows else "dense"
     if engine == "sparse":
         return symmetric if sparse else sp.csr_array(symmetric)
-    check_memory(32 * n * n, f"the dense engine on {n} rows")
+    # The matrix, what the selector works on, and in the end the core in its stages.
+    check_memory(8 * (4 * n * n + 2 * core * core), f"the dense engine on {n} rows")
     return np.ascontiguousarray(symmetric.toarray()) if sparse else symmetric

@@ -31,12 +31,14 @@ from .norms import frobenius_norm
 from .rotations import Floats, Integers, Rotations
 from .smoothing import smoothed
 from .solve import h_solver
-from .transform import Signal, as_signal
+from .transform import Signal, as_signal, transform_scratch
 
 __all__ = ["Calculus"]
 
 Self = TypeVar("Self", bound="Calculus")
 
+# Entries of the core's rows of the basis that are made dense at a time.
+_COLUMNS = 1_000_000
 # Squared norms below this share of their terms are not computed as a difference.
 _CANCELLED = 1e-6
 
@@ -274,11 +276,8 @@ class Calculus:
         True
         """
         s = check_finite("shift", shift)
-        eye = (
-            sp.eye_array(self.core.shape[0]) if sp.issparse(self.core) else np.eye(*self.core.shape)
-        )
         with np.errstate(over="ignore"):
-            diagonal, core = self.diagonal_of_h + s, self.core + s * eye
+            diagonal, core = self.diagonal_of_h + s, _shifted(self.core, s)
         if not (np.isfinite(diagonal).all() and np.isfinite(_entries(core)).all()):
             raise InvalidInputError(f"shift={shift!r} leaves the range of numbers")
         return replace(
@@ -326,13 +325,18 @@ class Calculus:
         True
         """
         w = self.basis()
+        fathers = w[self.core_indices]
+        columns = max(1, _COLUMNS // max(1, self.core_indices.size))
+        needed = 8 * w.nnz + 16 * fathers.nnz + 4 * 8 * max(_COLUMNS, self.core_indices.size)
+        check_memory(needed, f"the diagonal, from a basis of {w.nnz} numbers")
         outside = self.diagonal_of_h.copy()
         outside[self.core_indices] = 0.0
-        result = np.asarray(w.multiply(w).T @ outside)
-        fathers = w[self.core_indices]
-        result += np.asarray(
-            fathers.multiply(sp.csr_array(self.core @ fathers)).sum(axis=0)
-        ).ravel()
+        squared = sp.csr_array((w.data**2, w.indices, w.indptr), shape=w.shape)
+        result = np.asarray(squared.T @ outside)
+        inside = sp.csc_array(fathers)
+        for first in range(0, self.n, columns):  # dense, but few columns at a time
+            part = inside[:, first : first + columns].toarray()
+            result[first : first + columns] += np.einsum("ij,ij->j", part, self.core @ part)
         return result
 
     def slogdet(self) -> tuple[float, float]:
@@ -379,7 +383,8 @@ class Calculus:
             If the approximation has a negative eigenvalue.
         """
         count = 1 if size is None else check_integer("size", size, 0)
-        check_memory(5 * 8 * self.n * count, f"{count} samples of {self.n} numbers")
+        needed = 5 * 8 * self.n * count + transform_scratch(self.n)
+        check_memory(needed, f"{count} samples of {self.n} numbers")
         self._spectrum.check_not_negative("a sample")
         root = np.sqrt(np.maximum(self._spectrum.values, 0.0))
         noise = as_generator(rng).standard_normal((self.n, count))
@@ -388,6 +393,16 @@ class Calculus:
         noise[self.core_indices] = vectors @ noise[self.core_indices]
         drawn = np.ascontiguousarray(self.synthesize(noise).T, dtype=np.float64)
         return drawn[0] if size is None else drawn
+
+
+def _shifted(core: Any, s: float) -> Any:
+    size = core.shape[0]
+    if sp.issparse(core):
+        return core + s * sp.eye_array(size)
+    check_memory(5 * 8 * size * size, f"another core of {size} rows")
+    moved = np.array(core)
+    moved[np.diag_indices(size)] += s
+    return moved
 
 
 def _entries(matrix: Any) -> Floats:

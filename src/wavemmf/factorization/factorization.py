@@ -20,12 +20,14 @@ from ..validation import Matrix, check_choice, check_integer, check_memory
 from .calculus import Calculus
 from .compress import compress
 from .estimate import estimated_error
+from .fill import check_basis_memory
 from .history import History
 from .norms import frobenius_norm, relative_norm
 from .plain import plain
 from .pygsp_graph import to_pygsp
 from .rotations import Floats, Integers, Rotations
-from .transform import Signal, as_signal, transform
+from .symmetry import asymmetry, make_symmetric
+from .transform import Signal, as_signal, transform, transform_scratch
 
 __all__ = ["Factorization", "register_refiner"]
 
@@ -90,6 +92,8 @@ class Factorization(Calculus):
 
     def __post_init__(self) -> None:
         size = self.rotations.core.size
+        if not sp.issparse(self.core):
+            check_memory(2 * 8 * size * size, f"a core of {size} rows")
         for name, shape in (("diagonal_of_h", (self.n,)), ("core", (size, size))):
             values = _frozen_floats(getattr(self, name), name)
             if values.shape != shape:
@@ -108,7 +112,9 @@ class Factorization(Calculus):
 
     def _check_core(self) -> None:
         largest = max(_largest(self.core), _largest(self.diagonal_of_h))
-        if _largest(self.core - self.core.T) > 1e-9 * largest:
+        core = self.core
+        apart = _largest(core - core.T) if sp.issparse(core) else asymmetry(core)
+        if apart > 1e-9 * largest:
             raise InvalidFactorizationError("the core block is not symmetric")
         own = self.diagonal_of_h[self.core_indices]
         if _largest(own - self.core.diagonal()) > 1e-9 * largest:
@@ -339,6 +345,8 @@ class Factorization(Calculus):
         >>> h.shape, h.nnz <= 6 + 2
         ((6, 6), True)
         """
+        entries = self.core.nnz if sp.issparse(self.core) else self.core.size
+        check_memory(96 * (entries + self.n), f"H with a core of {entries} entries")
         where = np.delete(np.arange(self.n), self.core_indices)
         core = sp.coo_array(self.core)
         rows = np.concatenate([where, self.core_indices[core.coords[0]]])
@@ -361,9 +369,13 @@ class Factorization(Calculus):
                [0., 0., 3.]])
         """
         check_memory(3 * 8 * self.n * self.n, f"a dense {self.n} by {self.n} matrix")
-        half = self.synthesize(self.h_matrix().toarray())
-        dense: Floats = self.synthesize(np.ascontiguousarray(half.T)).astype(np.float64)
-        return 0.5 * dense + 0.5 * dense.T
+        h = np.diag(self.diagonal_of_h)
+        core = self.core.toarray() if sp.issparse(self.core) else self.core
+        h[np.ix_(self.core_indices, self.core_indices)] = core
+        half = self.synthesize(h, out=h)
+        dense = np.ascontiguousarray(half.T)
+        del h, half  # two of these arrays are enough
+        return make_symmetric(self.synthesize(dense, out=dense))  # type: ignore[arg-type]
 
     def as_linear_operator(self, part: str = "matrix") -> LinearOperator:
         """Return a SciPy LinearOperator with a true adjoint.
@@ -461,6 +473,7 @@ class Factorization(Calculus):
         if not (np.isreal(threshold) and threshold >= 0):
             raise InvalidInputError(f"threshold must be >= 0, got {threshold!r}")
         r = self.rotations
+        check_basis_memory(r)
         indptr, indices, data, discarded = basis_rows(
             self.n, r.offsets, r.groups, r.block_offsets, r.blocks, max(float(threshold), _NOISE)
         )
@@ -487,6 +500,8 @@ class Factorization(Calculus):
         return self._rows(self.core_indices)
 
     def _rows(self, coordinates: Integers) -> Floats:
+        needed = 4 * 8 * self.n * coordinates.size + transform_scratch(self.n)
+        check_memory(needed, f"{coordinates.size} rows of the basis of {self.n} coordinates")
         unit = np.zeros((self.n, coordinates.size))
         unit[coordinates, np.arange(coordinates.size)] = 1.0
         return np.ascontiguousarray(self.synthesize(unit).T)
@@ -573,7 +588,7 @@ def _frozen_floats(values: Any, name: str) -> Any:
 
 def _largest(values: Any) -> float:
     entries = values.data if sp.issparse(values) else values
-    return float(np.abs(entries).max(initial=0.0))
+    return float(max(entries.max(initial=0.0), -entries.min(initial=0.0)))
 
 
 def register_refiner(function: Callable[..., Factorization]) -> None:

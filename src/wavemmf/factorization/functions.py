@@ -67,6 +67,8 @@ class Spectrum:
                 f"eigenvalues, such as {bad.flat[0] if bad.size else np.nan:.3g}; shift the matrix "
                 "first (shifted), or take pinv"
             )
+        size = self.core_values.size
+        check_memory(5 * 8 * size * size, f"a function of a core of {size} rows")
         diagonal = mapped.astype(np.float64)
         core = (self.core_vectors * diagonal[self.core_indices]) @ self.core_vectors.T
         core = 0.5 * (core + core.T)
