@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
@@ -394,6 +395,20 @@ def test_an_interrupted_factorization_is_not_kept(
     monkeypatch.setattr("wavemmf.nn.compute.factorize", lambda *_, **__: cut)
     compute.wavelet_basis(KARATE, core=8, cache=tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("value", ["0.9", None, True, float("nan"), {"x": "y"}, [0.5, "0.5"]])
+def test_results_that_are_no_numbers_are_computed_again(value: Any, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    from wavemmf.nn.results import ResultStore
+
+    store = ResultStore(tmp_path)
+    store.save(("run",), "key", {"accuracy": 0.9, "curve": [[1, 2.5]]})
+    assert store.load(("run",), "key", dict) == {"accuracy": 0.9, "curve": [[1, 2.5]]}
+    assert store.load(("run",), "another", dict) is None
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "result": {"accuracy": value}}))
+    assert store.load(("run",), "key", dict) is None
 
 
 # -- what is kept in memory --
