@@ -236,6 +236,24 @@ def test_values_of_another_kind(saved: Path, name: str, value: Any) -> None:
         wm.load(saved)
 
 
+@pytest.mark.parametrize("depth", [300, 800, 20_000])
+def test_values_within_values_without_end(saved: Path, tmp_path: Path, depth: int) -> None:
+    nested = b'{"x": ' + depth * b"[" + depth * b"]" + b"}"
+    whole = header(saved, parameters="here").replace(b'"here"', nested)
+    rewrite(saved, {"header.json": whole})
+    many = tmp_path / "f.mmfs"
+    save_collection([wm.factorize(np.eye(2), core=2, k=2)], many)
+    with zipfile.ZipFile(many) as archive:
+        records = archive.read("header.json").replace(b'"parameters": {', b'"parameters": {"x": ')
+    rewrite(many, {"header.json": records.replace(b'{"x": ', b'{"x": ' + nested + b",", 1)})
+    for path, read in ((saved, wm.load), (many, load_collection)):
+        try:
+            read(path)
+        except FileFormatError:
+            continue
+        assert depth == 300
+
+
 def test_a_collection_of_an_older_layout(tmp_path: Path) -> None:
     save_collection([], tmp_path / "f.mmfs")
     rewrite(tmp_path / "f.mmfs", {"header.json": header(tmp_path / "f.mmfs", version=1)})

@@ -24,6 +24,10 @@ _FORMAT = "wavemmf-collection"
 _RECORDS = ("errors", "seconds")  # of the history; long lists of numbers are kept as arrays
 _NAMES = (*ARRAYS, *_RECORDS)
 _NOTHING = np.empty(0)
+# What records raise that are not what they should be.
+_DAMAGE = (
+    KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, RecursionError,
+)  # fmt: skip
 
 
 def save_collection(factorizations: Sequence[Factorization], path: str | os.PathLike[str]) -> None:
@@ -81,7 +85,7 @@ def load_collection(path: str | os.PathLike[str]) -> list[Factorization]:
         raise
     except InvalidFactorizationError as error:
         raise FileFormatError(f"{file} does not hold valid factorizations: {error}") from error
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
+    except _DAMAGE as error:
         raise FileFormatError(f"{file} is damaged: {error}") from error
 
 

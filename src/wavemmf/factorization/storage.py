@@ -66,5 +66,5 @@ def load(path: str | os.PathLike[str]) -> Factorization:
         raise FileFormatError(f"{file} does not hold a valid factorization: {error}") from error
     except KeyError as error:
         raise FileFormatError(f"{file} is damaged: {error.args[0]} is missing") from error
-    except (TypeError, ValueError, OverflowError, AttributeError) as error:
+    except (TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
         raise FileFormatError(f"{file} is damaged: {error}") from error
