@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse.linalg import cg
 
 import wavemmf as wm
-from wavemmf.errors import InvalidInputError, SingularError
+from wavemmf.errors import InputTypeError, InvalidInputError, SingularError
 
 CASES = {
     "karate": lambda: wm.factorize(wm.graphs.karate(), core=8, k=4),
@@ -205,3 +205,83 @@ def test_results_are_saved_like_any_other(tmp_path):
     f.save(tmp_path / "f.mmf")
     again = wm.load(tmp_path / "f.mmf")
     np.testing.assert_array_equal(again.to_dense(), f.to_dense())
+
+
+# -- norms that are nearly nothing --
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-150, 1e150])
+@pytest.mark.parametrize("small", [1e-12, 1e-10, 1e-3])
+def test_a_shift_that_cancels_the_matrix_tells_the_true_error(small, scale, rng):
+    noise = rng.normal(size=(30, 30))
+    a = scale * (np.eye(30) + small * (noise + noise.T))
+    shifted = wm.factorize(a, core=4, k=3).shifted(-scale)
+    left = (a - scale * np.eye(30)) / scale
+    norm = np.linalg.norm(left)
+    error = np.linalg.norm(left - shifted.to_dense() / scale)
+    assert shifted.matrix_norm / scale == pytest.approx(norm, rel=1e-3)
+    assert shifted.relative_error() == pytest.approx(error / norm, rel=1e-3)
+    assert shifted.error_is_exact
+
+
+def test_a_shift_that_cancels_a_bound_stays_a_bound(rng):
+    noise = rng.normal(size=(30, 30))
+    a = np.eye(30) + 1e-12 * (noise + noise.T)
+    exact = wm.factorize(a, core=4, k=3)
+    for factor in (1.0, 1.1, 5.0):
+        bound = replace(exact, residual_norm=factor * exact.error(), error_is_exact=False)
+        shifted = bound.shifted(-1.0)
+        true = exact.error() / np.linalg.norm(a - np.eye(30))
+        assert not shifted.error_is_exact
+        assert shifted.relative_error() >= true * (1 - 1e-3)
+
+
+def test_a_relative_error_of_nothing_is_infinite():
+    f = wm.factorize(np.eye(3), core=1, k=2)
+    assert replace(f, matrix_norm=0.0, residual_norm=1.0).relative_error() == np.inf
+    assert replace(f, matrix_norm=0.0, residual_norm=0.0).relative_error() == 0.0
+
+
+def test_a_shift_out_of_range_is_refused():
+    f = wm.factorize(np.diag([1e308, -1e308]), core=1, k=2)
+    with pytest.raises(InvalidInputError, match="leaves the range of numbers"):
+        f.shifted(1.7e308)
+
+
+# -- one tolerance for what is negative by rounding alone --
+
+
+def test_functions_agree_on_what_is_singular(rng):
+    """An eigenvalue of -1e-16 is zero to all of them, one of -1e-6 is negative to all."""
+    vectors = rng.normal(size=(12, 3))
+    f = wm.factorize(vectors @ vectors.T, core=4, k=3)
+    assert f.eigvalsh()[0] < 0.0
+    root = f.power(0.5)
+    np.testing.assert_allclose(root @ root.to_dense(), f.to_dense(), atol=1e-7)
+    assert f.sample(0).shape == (12,)
+    for function in (lambda: f.inv(), lambda: f.power(-0.5), lambda: f.solve(np.ones(12))):
+        with pytest.raises(SingularError):
+            function()
+    negative = f.shifted(-1e-6)
+    for function in (lambda: negative.power(0.5), lambda: negative.sample(0)):
+        with pytest.raises(SingularError, match=r"without negative eigenvalues.*-1e-06: shift it"):
+            function()
+    np.testing.assert_allclose(
+        negative.power(2.0).to_dense(), negative.to_dense() @ negative.to_dense(), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"size": -1}, "size must be an integer at least 0, got -1"),
+        ({"size": 2.0}, "size must be an integer at least 0, got 2.0"),
+        ({"rng": "dice"}, "rng must be a numpy Generator or a seed >= 0, got 'dice'"),
+        ({"rng": -3}, "rng must be .* got -3"),
+    ],
+)
+def test_samples_that_cannot_be_drawn(arguments, message):
+    f = wm.factorize(np.eye(3), core=1, k=2)
+    with pytest.raises((InputTypeError, InvalidInputError), match=message):
+        f.sample(**arguments)
+    assert f.sample(size=0).shape == (0, 3)

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -343,6 +344,48 @@ class TestInfo:
         told = json.loads(run("info", folder / "f.mmf", "--json").stdout)
         assert (told["k"], told["drop"], told["seconds"]) == (4, 2, None)
         assert "unknown" in run("info", folder / "f.mmf").stdout
+
+    @pytest.mark.parametrize(
+        ("parameters", "details"),
+        [
+            ({"k": "eight", "drop": [1]}, {}),
+            ({"restarts": "many"}, {"restarts": 3, "closed_form_errors": "small"}),
+            ({}, {"restarts": "3", "closed_form_errors": {"best": 1, "median": 1, "worst": 1}}),
+            ({}, {"restarts": 3, "closed_form_errors": {"best": "x"}, "optimized_errors": [1]}),
+            ({}, {"estimated_error": "large"}),
+            ({}, {"estimated_error": [1.0, "x"]}),
+            ({"optimize": 3}, {"gradient_norm": "small"}),
+        ],
+    )
+    def test_metadata_of_another_kind(self, folder, parameters, details):
+        f = wm.factorize(wm.graphs.karate(), core=8, k=4)
+        history = replace(f.history, details=details)
+        replace(f, parameters=parameters, history=history).save(folder / "f.mmf")
+        told = json.loads(run("info", folder / "f.mmf", "--json").stdout)
+        assert (told["k"], told["drop"], told["estimated_error"]) == (4, 1, None)
+        assert run("info", folder / "f.mmf").exit_code == 0
+
+    def test_json_without_numbers_that_are_none(self, folder):
+        f = wm.factorize(wm.graphs.karate(), core=8, k=4)
+        history = replace(f.history, errors=(np.nan,), seconds=(np.inf,), details={"x": np.nan})
+        strange = replace(f, history=history, parameters={"x": -np.inf}, matrix_norm=0.0)
+        strange.save(folder / "f.mmf")
+        told = json.loads(
+            run("info", folder / "f.mmf", "--json").stdout, parse_constant=pytest.fail
+        )
+        assert (told["seconds"], told["parameters"], told["relative_error"]) == (
+            None,
+            {"x": None},
+            None,
+        )
+
+    @pytest.mark.parametrize("scale", [1e-170, 1e160])
+    def test_json_of_any_units(self, folder, scale):
+        a = wm.graphs.normalized_laplacian(wm.graphs.karate()).toarray()
+        np.save(folder / "a.npy", scale * a)
+        done = run("factorize", folder / "a.npy", "--core", 8, "--k", 4, "--json")
+        told = json.loads(done.stdout, parse_constant=pytest.fail)
+        assert told["error"] == wm.factorize(scale * a, core=8, k=4).error()
 
     def test_a_missing_file(self, folder):
         failed(run("info", folder / "no.mmf"), "no such file", "no.mmf")

@@ -319,6 +319,32 @@ def test_the_error_is_estimated_for_the_same_matrix_only(
         f.estimate_error(a[1:, 1:])
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e-20, 1e20, 1e160, 1e304])
+def test_the_error_is_estimated_in_any_units(scale: float) -> None:
+    graph = wm.graphs.grid(6, 7)
+    a = wm.graphs.normalized_laplacian(graph).toarray() * scale
+    f = wm.factorize(a, core=6, k=4)
+    estimate, spread = (x / scale for x in f.estimate_error(a, samples=200))
+    assert 0.0 < spread < 0.2
+    assert abs(estimate - f.error() / scale) < 4 * spread
+
+
+def test_the_error_is_estimated_for_all_that_can_be_factorized() -> None:
+    graph = wm.graphs.karate()
+    f = wm.factorize(graph, core=8)
+    a = wm.graphs.normalized_laplacian(graph)
+    expected = f.estimate_error(a)
+    for given in (graph, a.toarray(), a.toarray().tolist()):
+        assert f.estimate_error(given) == pytest.approx(expected)
+    g = wm.factorize(graph, core=8, matrix="laplacian")
+    assert g.estimate_error(graph, matrix="laplacian")[0] == pytest.approx(g.error(), rel=0.5)
+    for given, message in (("no.mtx", "does not exist"), (np.zeros((34, 33)), "square")):
+        with pytest.raises(InvalidInputError, match=message):
+            f.estimate_error(given)
+    with pytest.raises(InvalidInputError, match="seed"):
+        f.estimate_error(a, seed=-1)
+
+
 def test_repr_tells_the_story(f: wm.Factorization) -> None:
     text = repr(f)
     assert "\n" not in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import signal
 import subprocess
@@ -191,7 +192,7 @@ def test_other_matrices_and_versions_are_computed(tmp_path, monkeypatch) -> None
     wm.factorize_many(SMALL, core=3, cache=tmp_path)
     wm.factorize_many(SMALL[1:], core=3, cache=tmp_path)
     assert len(files(tmp_path)) == 2
-    monkeypatch.setattr("wavemmf.cache.__version__", "99")
+    monkeypatch.setattr("wavemmf._fingerprint.__version__", "99")
     wm.factorize_many(SMALL, core=3, cache=tmp_path)
     assert len(files(tmp_path)) == 3
 
@@ -336,3 +337,34 @@ def test_nci1(need_data) -> None:
     assert sum(g.num_edges for g in data.graphs) == 132753
     results = wm.factorize_many(data.graphs[:200], core=2, k=2)
     assert 0.2 < np.mean([f.relative_error() for f in results]) < 0.35
+
+
+@pytest.mark.parametrize("steps", [None, 7])
+def test_large_matrices_are_optimised_as_alone(steps: int | None, monkeypatch) -> None:
+    """Parts of a large matrix take fewer steps than a whole one, unless told otherwise."""
+    monkeypatch.setattr(sys.modules["wavemmf.factorize"], "_STAGES_FROM", 1100)
+    graph = wm.graphs.grid(34, 34)
+    taken: list[int] = []
+    import wavemmf.staged.learn as learn
+
+    def watched(matrix, rotations, settings, inner=learn.optimize):
+        taken.append(settings.steps)
+        return inner(matrix, rotations, settings)
+
+    monkeypatch.setattr(learn, "optimize", watched)
+    settings = {"core": 200, "k": 3, "optimize": "lbfgs", "steps": steps}
+    alone = wm.factorize(graph, **settings)
+    expected = set(taken)
+    taken.clear()
+    assert_same(wm.factorize_many([graph], **settings)[0], alone)
+    assert set(taken) == expected == {30 if steps is None else 7}
+
+
+def test_defaults_are_those_of_factorize() -> None:
+    """Whatever both can be told, both take for granted."""
+    many, one = (inspect.signature(f).parameters for f in (wm.factorize_many, wm.factorize))
+    shared = set(many) & set(one)
+    assert {"steps", "tolerance", "core", "k", "drop", "pairs", "survivors"} <= shared
+    assert {name: many[name].default for name in shared} == {
+        name: one[name].default for name in shared
+    }

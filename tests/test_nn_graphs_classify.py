@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -34,6 +35,7 @@ from wavemmf.nn.graphs.duplicates import isomorphic, seen_in_training  # noqa: E
 from wavemmf.nn.graphs.kernel import DEPTHS, subtree_kernels, train_kernel  # noqa: E402
 from wavemmf.nn.graphs.models import make_graph_model  # noqa: E402
 from wavemmf.nn.graphs.numbering import relabelled  # noqa: E402
+from wavemmf.nn.graphs.problem import edge_label_counts  # noqa: E402
 from wavemmf.nn.graphs.protocol import FoldOutcome, GraphClassification  # noqa: E402
 from wavemmf.nn.graphs.settings import GRAPH_PRESETS, GraphTraining, preset_for  # noqa: E402
 from wavemmf.nn.graphs.train import train_graphs  # noqa: E402
@@ -498,3 +500,64 @@ def test_table_2_runs_all_cells_and_writes_them(data_dir, tmp_path):
     assert PUBLISHED["NCI1"]["paper"] == 71.04
     with pytest.raises(InvalidInputError, match="dataset must be one of"):
         run_table2(["KARATE"])
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "validation", "message"),
+    [
+        ([0, 1], [1, 2], None, "graph 1 is in both train and test"),
+        ([0, 1], [2], [1], "graph 1 is in both train and validation"),
+        ([0, 1], [2], [2], "graph 2 is in both test and validation"),
+        ([0, 1], [], None, "test must hold at least one graph"),
+        ([], [1], None, "train must hold at least one graph"),
+        ([0], [1], [], "validation must hold at least one graph"),
+    ],
+)
+def test_folds_are_disjoint_and_not_empty(train, test, validation, message):
+    with pytest.raises(InvalidInputError, match=message):
+        Fold(np.array(train), np.array(test), None if validation is None else np.array(validation))
+
+
+def test_folds_of_other_graphs_are_refused(rings):
+    model = make_graph_model("gin", epochs=1)
+    fold = Fold(np.arange(29), np.array([30]))
+    with pytest.raises(InvalidInputError, match="test names graph 30, but there are 30"):
+        train_graphs(model.make_net(rings), rings.data(), fold, model.preset.training)
+
+
+def test_tables_of_nodes_that_are_none(rings):
+    graphs, classes = rings.graphs[:2], [0, 1]
+    counts = [np.ones((graph.n, 2), np.float32) for graph in graphs]
+    bad = [
+        (counts[:1], "a table for each of 2 graphs, got 1"),
+        ([counts[0], counts[1][:-1]], "edge_counts of graph 1 must have shape"),
+        ([counts[0], counts[1][:, :1]], "edge_counts of graph 1 must have shape"),
+        ([counts[0], counts[1] * np.nan], "edge_counts of graph 1 must be finite"),
+    ]
+    for tables, message in bad:
+        with pytest.raises(InvalidInputError, match=message):
+            GraphProblem("p", graphs, classes, edge_counts=tables)
+    with pytest.raises(InvalidInputError, match="at least one graph"):
+        GraphProblem("p", [], np.zeros(0, int))
+    wide = [replace(g, features=np.ones((g.n, 1 + i))) for i, g in enumerate(graphs)]
+    with pytest.raises(InvalidInputError, match="attributes of graph 1 must have shape"):
+        GraphProblem("p", wide, classes, attributes=True)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [("0\nx\n", "not a table"), ("0\n1_0\n", "line 2"), ("0\n", "1 edge labels")],
+)
+def test_broken_edge_labels(tmp_path, monkeypatch, labels, message):
+    folder = tmp_path / "TUDataset" / "MUTAG" / "raw"
+    folder.mkdir(parents=True)
+    files = {"A": "1, 2\n2, 1\n", "edge_labels": labels}
+    for name, text in files.items():
+        (folder / f"MUTAG_{name}.txt").write_text(text)
+    monkeypatch.setenv("WAVEMMF_DATA", str(tmp_path))
+    with pytest.raises(FileFormatError, match=message):
+        edge_label_counts("MUTAG", [2])
+    (folder / "MUTAG_edge_labels.txt").write_text("0\n1\n")
+    assert edge_label_counts("MUTAG", [2])[0].tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    with pytest.raises(FileFormatError, match=r"outside 1\.\.1"):
+        edge_label_counts("MUTAG", [1])

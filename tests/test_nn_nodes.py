@@ -9,7 +9,7 @@ import pytest
 
 import wavemmf as wm
 from test_cli import failed, run
-from wavemmf.errors import FileFormatError, InvalidInputError
+from wavemmf.errors import FileFormatError, InputTypeError, InvalidInputError
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric", reason="the extra pyg is not installed")
@@ -23,6 +23,7 @@ from wavemmf.nn import (  # noqa: E402
     SPLITS,
     GraphWaveletNet,
     NetSettings,
+    NodeProblem,
     TrainingSettings,
     WaveletNet,
     WaveletPropagation,
@@ -32,6 +33,7 @@ from wavemmf.nn import (  # noqa: E402
     make_split,
     paired_difference,
     save_net,
+    train_nodes,
     wavelet_basis,
 )
 from wavemmf.nn.nodes.baselines import LAYERED, Baseline  # noqa: E402
@@ -389,3 +391,97 @@ def test_planetoid_cora(data_dir):
     assert [part.size for part in problem.public] == [140, 500, 1000]
     result = classify_nodes(problem, "public", "appnp", runs=1, epochs=30)
     assert result.accuracy_mean > 0.7
+
+
+# -- what is no data ----------------------------------------------------------------------------
+
+
+def own_problem(**changes):
+    """Return a small problem of one's own, with some of it changed."""
+    graph = wm.graphs.karate()
+    given = {"name": "own", "graph": graph, "x": torch.eye(34), "y": torch.arange(34) % 2}
+    return NodeProblem(**{**given, **changes})
+
+
+def with_entry(tensor, place, value):
+    changed = tensor.clone()
+    changed[place] = value
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"x": with_entry(torch.eye(34), (5, 7), torch.nan)}, InvalidInputError,
+         "feature 7 of node 5 is nan"),
+        ({"x": with_entry(torch.eye(34), (33, 0), -torch.inf)}, InvalidInputError,
+         "feature 0 of node 33 is -inf"),
+        ({"x": torch.full((34, 2), 1e300, dtype=torch.float64)}, InvalidInputError,
+         "feature 0 of node 0 is 1e.300, too large for float32"),
+        ({"x": torch.zeros(34, 2, dtype=torch.complex64)}, InputTypeError, "real numbers"),
+        ({"x": torch.eye(34).to_sparse()}, InputTypeError, "dense tensor"),
+        ({"x": np.eye(34)}, InputTypeError, "x must be a dense tensor.*got ndarray"),
+        ({"x": torch.ones(34)}, InvalidInputError, "one row of features per node"),
+        ({"x": torch.eye(33)}, InvalidInputError, "one row for each of 34 nodes"),
+        ({"y": torch.zeros(34)}, InputTypeError, "of integers, got torch.float32"),
+        ({"y": torch.zeros(34, dtype=torch.bool)}, InputTypeError, "tensor of integers"),
+        ({"y": [0] * 34}, InputTypeError, "got list"),
+        ({"y": with_entry(torch.zeros(34, dtype=torch.int64), 9, -1)}, InvalidInputError,
+         "that of node 9 is -1"),
+        ({"y": torch.zeros(34, 1, dtype=torch.int64)}, InvalidInputError, "one class per node"),
+        ({"public": ([0, 1], [2], [1, 3])}, InvalidInputError, "node 1 is in both train and test"),
+        ({"public": ([0, 1], [1], [3])}, InvalidInputError, "node 1 is in both train and valid"),
+        ({"public": ([0, 1], [3], [3])}, InvalidInputError, "node 3 is in both validation and"),
+        ({"public": ([0], [1], [34])}, InvalidInputError, "test names node 34, but there are 34"),
+        ({"public": ([0], [-1], [3])}, InvalidInputError, "validation holds the node -1"),
+        ({"public": ([0, 0], [1], [3])}, InvalidInputError, "train holds node 0 more than once"),
+        ({"public": ([0], [], [3])}, InvalidInputError, "validation must hold at least one node"),
+        ({"public": ([0.5], [1], [3])}, InputTypeError, "train must be a list of node indices"),
+        ({"public": (np.arange(34) < 9, [1], [3])}, InputTypeError, "train is a mask"),
+    ],
+)  # fmt: skip
+def test_data_that_no_network_can_learn_from(changes, error, message):
+    with pytest.raises(error, match=message):
+        own_problem(**changes)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.int64, torch.uint8, torch.bool])
+def test_features_of_all_real_kinds_are_taken(dtype):
+    table = (torch.arange(34 * 3).reshape(34, 3) % 7 < 3).to(torch.float32)
+    expected = classify_nodes(own_problem(x=table), model="mlp", runs=1, epochs=2)
+    result = classify_nodes(own_problem(x=table.to(dtype)), model="mlp", runs=1, epochs=2)
+    assert result.accuracies == expected.accuracies
+    smaller = own_problem(x=table, y=(torch.arange(34) % 2).to(torch.uint8))
+    assert classify_nodes(smaller, model="mlp", runs=1, epochs=2).accuracies == result.accuracies
+
+
+@pytest.mark.parametrize("split", [name for name in SPLITS if name != "public"])
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_too_few_nodes_are_no_split(split, n):
+    if n == 3 and split != "60/20/20" and "class" not in split:
+        make_split(split, np.zeros(n, int))
+        return
+    with pytest.raises(InvalidInputError, match=f"of {n} nodes leaves"):
+        make_split(split, np.zeros(n, int))
+
+
+def test_three_nodes_are_refused_before_anything_is_trained():
+    graph = wm.graphs.path(3)
+    problem = NodeProblem("three", graph, torch.eye(3), torch.tensor([0, 1, 0]))
+    with pytest.raises(InvalidInputError, match="0 for tests"):
+        classify_nodes(problem, model="mlp", runs=1, epochs=2)
+
+
+def test_a_training_by_hand_is_checked_too(karate):
+    candidate = make_candidate("mlp", karate)
+    split = make_split("60/20/20", karate.y.numpy())
+    wrong = [
+        (karate.y.double(), split, InputTypeError, "tensor of integers"),
+        (-karate.y, split, InvalidInputError, "counted from 0"),
+        (karate.y[:9], split, InvalidInputError, "but there are 9"),
+    ]
+    for y, nodes, error, message in wrong:
+        with pytest.raises(error, match=message):
+            train_nodes(candidate.net, candidate.scores, y, nodes)
+    with pytest.raises(InvalidInputError, match="loss on the training nodes is nan"):
+        train_nodes(candidate.net, lambda: candidate.scores() * torch.nan, karate.y, split)

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wavemmf.errors import FileFormatError, InvalidInputError, TooLargeError
-from wavemmf.graphs import Graph, as_matrix, normalized_laplacian, read
+from wavemmf.graphs import Graph, as_matrix, normalized_laplacian, read, tu_dataset
 
 WEIGHTED = np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 3.5], [0.0, 3.5, 0.0]])
 
@@ -362,3 +362,71 @@ def test_arbitrary_bytes_never_raise_anything_but_our_errors(tmp_path, content, 
     path.write_bytes(content)
     with contextlib.suppress(InvalidInputError):
         read(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("0 1 1_0\n", 1),
+        ("0 1 2.0\n1 2 1_000\n", 2),
+        ("0 1\n1_0 2\n", 2),
+        ("0 1\n\u0663 2\n", 2),  # a three that NumPy does not read
+        ("0 1 1.0\n1 2 \u0663\n", 2),
+        ("0 1 1.0\n1 2 \uff11\n", 2),
+        ("a b 1.0\nb c 1_0\n", 2),
+        ("a b 1.0\nb c \u0663\n", 2),
+        ("0 1\n1 " + 5000 * "9" + "\n", 2),
+        ("0 1\n1 9223372036854775808\n", 2),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".edges", ".txt.gz"])
+def test_numbers_that_only_python_reads_are_named_with_their_line(tmp_path, text, line, suffix):
+    path = write(tmp_path, f"g{suffix}", text)
+    with pytest.raises(FileFormatError, match=rf"g\.[a-z.]*, line {line}: "):
+        read(path)
+
+
+def test_digits_of_other_scripts_are_names(tmp_path):
+    graph = read(write(tmp_path, "g.edges", "\u0663 \u0664\n\u0664 \u0665\n"))
+    assert graph.node_names == ("\u0663", "\u0664", "\u0665")
+
+
+def test_an_edge_list_that_numpy_alone_refuses(tmp_path, monkeypatch):
+    def refuse(*arguments, **settings):
+        raise ValueError("could not convert")
+
+    monkeypatch.setattr("wavemmf.graphs.edgelist.np.loadtxt", refuse)
+    with pytest.raises(FileFormatError, match=r"g\.edges is not an edge list: could not convert"):
+        read(write(tmp_path, "g.edges", "0 1\n"))
+
+
+@pytest.mark.parametrize(
+    ("member", "text", "message"),
+    [
+        ("A", "1, 2\n2, 1_0\n", "A.txt, line 2: '2, 1_0' are not numbers"),
+        ("A", "1, 2\n2, \u0661\n", "A.txt, line 2"),
+        ("A", "1, 2\ninf, 1\n", "A.txt, line 2: 'inf, 1' are not finite numbers"),
+        ("A", "1, 2\n2, 1e300\n", "must have 2 integers per line"),
+        ("graph_labels", "nan\n", "graph_labels.txt, line 1"),
+        ("node_labels", "1\nnan\n", "node_labels.txt, line 2"),
+        ("node_labels", "1\n1.5\n", "node_labels.txt must have integers"),
+        ("node_attributes", "1.0, 2.0\n1.0, inf\n", "node_attributes.txt, line 2"),
+        ("node_attributes", "1.0, 2.0\n1.0\n", "not a table of numbers"),
+    ],
+)
+def test_broken_tables_of_a_data_set(tmp_path, monkeypatch, member, text, message):
+    folder = tmp_path / "TUDataset" / "TINY" / "raw"
+    folder.mkdir(parents=True)
+    whole = {"A": "1, 2\n2, 1\n", "graph_indicator": "1\n1\n", "graph_labels": "1\n"}
+    monkeypatch.setenv("WAVEMMF_DATA", str(tmp_path))
+    for name, content in {**whole, member: text}.items():
+        (folder / f"TINY_{name}.txt").write_text(content, encoding="utf-8")
+    with pytest.raises(FileFormatError, match=message):
+        tu_dataset("TINY")
+
+
+def test_features_of_a_graph_are_finite():
+    features = np.ones((3, 2))
+    features[2, 1] = np.nan
+    with pytest.raises(InvalidInputError, match="feature 1 of vertex 2 is nan"):
+        Graph(np.ones((3, 3)), features=features)

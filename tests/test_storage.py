@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import os
 import pickle
+import tracemalloc
 import zipfile
+from collections.abc import Callable
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import oracle
 import wavemmf as wm
-from wavemmf.errors import FileFormatError, InvalidInputError
+from wavemmf.cache import ResultCache
+from wavemmf.errors import FileFormatError, InvalidFactorizationError, InvalidInputError
+from wavemmf.factorization.collection import load_collection, save_collection
 from wavemmf.factorization.storage import FORMAT_VERSION
 
 
@@ -63,6 +71,194 @@ def test_round_trip(matrix: str, core: int, tmp_path: Path) -> None:
     np.testing.assert_array_equal(g.core, f.core)
     np.testing.assert_array_equal(g.frequencies, f.frequencies)
     assert (g.error(), g.history, g.parameters) == (f.error(), f.history, f.parameters)
+
+
+# -- every field, by every way of storing --
+
+
+def by_file(f: wm.Factorization, folder: Path) -> wm.Factorization:
+    f.save(folder / "f.mmf")
+    return wm.load(folder / "f.mmf")
+
+
+def by_collection(f: wm.Factorization, folder: Path) -> wm.Factorization:
+    other = wm.factorize(np.diag([1.0, 2.0]), core=0, k=2)
+    save_collection([other, f, other], folder / "f.mmfs")
+    return load_collection(folder / "f.mmfs")[1]
+
+
+def by_cache(f: wm.Factorization, folder: Path) -> wm.Factorization:
+    cache = ResultCache(folder)
+    cache.save("key", [f])
+    (found,) = cache.load("key", 1) or [f]  # sparse cores are not kept
+    return found
+
+
+WAYS = [
+    by_file,
+    by_collection,
+    by_cache,
+    lambda f, _: pickle.loads(pickle.dumps(f)),
+    lambda f, _: copy.deepcopy(f),
+    lambda f, _: copy.copy(f),
+    lambda f, _: replace(f),
+]
+
+
+def unusual() -> list[wm.Factorization]:
+    """Return factorizations in which no field has its usual value."""
+    exact = wm.factorize(oracle.MATRICES["grid"], core=5, k=4, drop=2, optimize="lbfgs", steps=3)
+    history = replace(
+        exact.history,
+        errors=(np.inf, np.nan, 0.5),
+        stopped="ä\n",
+        details={"gradient_norm": float("nan"), "pair": (1, np.float64(2.5)), "none": None},
+    )
+    bound = replace(exact, error_is_exact=False, history=history)
+    return [
+        bound,
+        replace(bound, core=sp.csr_array(bound.core)),
+        replace(bound, parameters={"k": np.int64(3), "cores": (1, 2), "nested": {"low": -np.inf}}),
+        wm.factorize(np.eye(3), core=0, k=2),
+        wm.factorize(oracle.MATRICES["single"], core=1, k=2),
+    ]
+
+
+def assert_same(one: Any, other: Any, name: str) -> None:
+    assert type(one) is type(other), name
+    if hasattr(one, "__dataclass_fields__"):
+        for each in fields(one):
+            assert_same(getattr(one, each.name), getattr(other, each.name), each.name)
+    elif sp.issparse(one):
+        assert_same(one.toarray(), other.toarray(), name)
+    elif isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype, name
+        np.testing.assert_array_equal(one, other, err_msg=name)
+    else:
+        assert repr(one) == repr(other), name  # NaN is to be NaN again
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("which", range(5))
+def test_every_field_survives(
+    way: Callable[[wm.Factorization, Path], wm.Factorization], which: int, tmp_path: Path
+) -> None:
+    f = unusual()[which]
+    g = way(f, tmp_path)
+    assert_same(g, f, "factorization")
+    arrays = [g.core.data, g.core.indices] if sp.issparse(g.core) else [g.core]
+    assert not any(array.flags.writeable for array in [g.diagonal_of_h, *arrays])
+
+
+def test_a_bound_stays_a_bound_in_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a large matrix: the second call must not turn its bound into an error."""
+    bound = replace(wm.factorize(wm.graphs.karate(), core=8), error_is_exact=False)
+    monkeypatch.setattr("wavemmf.many.factorize_chunk", lambda *_: [bound])
+    for _ in range(2):
+        (f,) = wm.factorize_many([wm.graphs.karate()], core=8, cache=tmp_path)
+        assert not f.error_is_exact
+
+
+def test_headers_are_json_for_everybody(tmp_path: Path) -> None:
+    def refuse(name: str) -> None:
+        raise AssertionError(name)
+
+    unusual()[0].save(tmp_path / "f.mmf")
+    with zipfile.ZipFile(tmp_path / "f.mmf") as archive:
+        json.loads(archive.read("header.json"), parse_constant=refuse)
+
+
+def test_what_cannot_be_stored_is_refused_at_once(f: wm.Factorization) -> None:
+    with pytest.raises(InvalidFactorizationError, match=r"parameters\['x'\]\[0\].*got object"):
+        replace(f, parameters={"x": [object()]})
+    with pytest.raises(InvalidFactorizationError, match=r"details\['x'\].*got set"):
+        replace(f.history, details={"x": {1}})
+
+
+@pytest.mark.parametrize("n", [3 * 10**8, 10**13, 10**40, -1, 35, True, 34.0, "34", None])
+def test_a_header_that_claims_another_order_allocates_nothing(saved: Path, n: Any) -> None:
+    rewrite(saved, {"header.json": header(saved, n=n), "offsets.npy": npy(np.zeros(1, np.int64))})
+    tracemalloc.start()
+    try:
+        with pytest.raises(FileFormatError, match="n "):
+            wm.load(saved)
+        assert tracemalloc.get_traced_memory()[1] < 5e6
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("n", [3 * 10**8, 10**13])
+def test_empty_arrays_of_a_huge_matrix(saved: Path, tmp_path: Path, n: int) -> None:
+    empty = {
+        "offsets.npy": npy(np.zeros(1, np.int64)), "drop_offsets.npy": npy(np.zeros(1, np.int64)),
+        "groups.npy": npy(np.zeros(0, np.int64)), "wavelets.npy": npy(np.zeros(0, np.int64)),
+        "blocks.npy": npy(np.zeros(0)), "diagonal_of_h.npy": npy(np.zeros(0)),
+        "core.npy": npy(np.zeros((0, 0))),
+    }  # fmt: skip
+    rewrite(saved, {**empty, "header.json": header(saved, n=n)})
+    assert saved.stat().st_size < 4096
+    many = tmp_path / "f.mmfs"
+    save_collection([wm.factorize(np.eye(2), core=2, k=2)], many)
+    with zipfile.ZipFile(many) as archive:
+        records = json.loads(archive.read("header.json"))["records"]
+    rewrite(many, {"header.json": header(many, records=[{**records[0], "n": n}])})
+    tracemalloc.start()
+    try:
+        with pytest.raises(FileFormatError, match=f"n is {n}, but diagonal_of_h has shape"):
+            wm.load(saved)
+        with pytest.raises(FileFormatError, match=f"n is {n}, but diagonal_of_h has shape"):
+            load_collection(many)
+        assert tracemalloc.get_traced_memory()[1] < 5e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_rotations_of_more_coordinates_than_memory() -> None:
+    with pytest.raises(wm.errors.TooLargeError, match="rotations of 1000000000000000 coordinates"):
+        wm.Rotations.from_levels(10**15, [], [], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("error_is_exact", "false"),
+        ("error_is_exact", 1),
+        ("matrix_norm", "1.0"),
+        ("residual_norm", None),
+        ("residual_norm", True),
+        ("history", []),
+        ("parameters", [["k", 3]]),
+    ],
+)
+def test_values_of_another_kind(saved: Path, name: str, value: Any) -> None:
+    rewrite(saved, {"header.json": header(saved, **{name: value})})
+    with pytest.raises(FileFormatError, match=f"{name} must be"):
+        wm.load(saved)
+
+
+@pytest.mark.parametrize("depth", [300, 800, 20_000])
+def test_values_within_values_without_end(saved: Path, tmp_path: Path, depth: int) -> None:
+    nested = b'{"x": ' + depth * b"[" + depth * b"]" + b"}"
+    whole = header(saved, parameters="here").replace(b'"here"', nested)
+    rewrite(saved, {"header.json": whole})
+    many = tmp_path / "f.mmfs"
+    save_collection([wm.factorize(np.eye(2), core=2, k=2)], many)
+    with zipfile.ZipFile(many) as archive:
+        records = archive.read("header.json").replace(b'"parameters": {', b'"parameters": {"x": ')
+    rewrite(many, {"header.json": records.replace(b'{"x": ', b'{"x": ' + nested + b",", 1)})
+    for path, read in ((saved, wm.load), (many, load_collection)):
+        try:
+            read(path)
+        except FileFormatError:
+            continue
+        assert depth == 300
+
+
+def test_a_collection_of_an_older_layout(tmp_path: Path) -> None:
+    save_collection([], tmp_path / "f.mmfs")
+    rewrite(tmp_path / "f.mmfs", {"header.json": header(tmp_path / "f.mmfs", version=1)})
+    with pytest.raises(FileFormatError, match="version 1"):
+        load_collection(tmp_path / "f.mmfs")
 
 
 def test_the_same_factorization_gives_the_same_bytes(f: wm.Factorization, tmp_path: Path) -> None:

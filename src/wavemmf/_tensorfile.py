@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ._files import atomic_write, check_writable
+from ._json import exact_json, read_exact_json
 from ._optional import require
 from ._version import __version__
 from .errors import FileFormatError, InvalidInputError
@@ -55,7 +55,7 @@ class TensorFile:
             for name, value in members.items()
         }
         content = require("safetensors.torch", extra="torch").save(
-            tensors, metadata={_KEY: json.dumps(described)}
+            tensors, metadata={_KEY: exact_json(described)}
         )
         with atomic_write(path) as stream:
             stream.write(content)
@@ -91,7 +91,7 @@ class TensorFile:
             raise FileFormatError(f"{file} is damaged: {error}") from error
 
     def _check_header(self, metadata: dict[str, str] | None, file: Path) -> dict[str, Any]:
-        header = json.loads((metadata or {}).get(_KEY, "{}"))
+        header = read_exact_json((metadata or {}).get(_KEY, "{}"))
         if not isinstance(header, dict) or header.get("format") != self.format:
             raise FileFormatError(f"{file} is a safetensors file, but not {self.kind} of wavemmf")
         if int(header["version"]) > self.version:

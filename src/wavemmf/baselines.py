@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from ._optional import require
 from ._warnings import warnings_treated
-from .factorization.norms import frobenius_norm
+from .factorization.norms import frobenius_norm, relative_norm
 from .graphs import as_matrix
 from .validation import check_integer, check_memory
 
@@ -59,8 +59,8 @@ class Approximation:
         return self.residual_norm
 
     def relative_error(self) -> float:
-        """Return the error divided by the norm of the matrix (0 for the zero matrix)."""
-        return self.residual_norm / self.matrix_norm if self.matrix_norm else 0.0
+        """Return the error divided by the norm of the matrix (0 if both are)."""
+        return relative_norm(self.residual_norm, self.matrix_norm)
 
     def to_dense(self) -> Floats:
         """Return the approximation as an array."""

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import scipy.sparse as sp
 
-from ._version import __version__
+from ._fingerprint import fingerprint
 from .errors import FileFormatError, InputTypeError, InvalidInputError
 from .factorization import Factorization
 from .factorization.collection import COLLECTION_VERSION, load_collection, save_collection
 from .graphs.datafolder import cache_folder
-from .optimize.checkpoint import fingerprint
+from .graphs.partition import partitioner
 
-__all__ = ["ResultCache", "open_cache"]
+__all__ = ["ResultCache", "decisive", "open_cache"]
+
+# Settings of `factorize` that say how, not what: the result is the same whatever they are.
+_INDIFFERENT = ("checkpoint", "checkpoint_seconds", "executor", "report")
+
+
+def decisive(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of `wavemmf.factorize` that its result depends on.
+
+    Examples
+    --------
+    >>> decisive({"k": 4, "report": print})
+    {'k': 4}
+    """
+    return {name: value for name, value in settings.items() if name not in _INDIFFERENT}
 
 
 def open_cache(cache: bool | str | os.PathLike[str] | None) -> ResultCache | None:
@@ -57,14 +71,20 @@ class ResultCache:
             raise InvalidInputError(f"cannot use {folder} as a cache: {error}") from error
 
     def key(self, matrices: Sequence[Any], settings: dict[str, Any]) -> str:
-        """Return the name under which the results of `matrices` are kept."""
-        parts: list[Any] = [__version__, COLLECTION_VERSION, settings]
-        for matrix in matrices:
-            if sp.issparse(matrix):
-                parts += [matrix.indptr, matrix.indices, matrix.data]
-            else:
-                parts.append(matrix)
-        return fingerprint(*parts)
+        """Return the name under which the results of `matrices` are kept.
+
+        Raises
+        ------
+        InputTypeError
+            If a setting, such as a selector, cannot be told apart by its content.
+        """
+        return fingerprint(
+            "factorizations",
+            layout=COLLECTION_VERSION,
+            matrices=list(matrices),
+            partitioner=partitioner(),
+            settings=decisive(settings),
+        )
 
     def load(self, key: str, count: int) -> list[Factorization] | None:
         """Return what is kept, if it is there and whole."""

@@ -48,8 +48,7 @@ _SPARSE_FROM = 1024
 _SPARSE_ROW_LENGTH = 64
 # Larger sparse matrices are factorized in stages, in parallel, with a bound on the error.
 _STAGES_FROM = 20_000
-# Steps of the optimiser unless told otherwise: for the whole, and for one part of many.
-_STEPS = 500
+# Steps of the optimiser for one part of many, unless told otherwise.
 _STEPS_OF_A_PART = 30
 # These selectors work on dense storage whatever they are given.
 _DENSE = (Random, Neighbors, Regular, Explicit, Evolution)
@@ -191,11 +190,13 @@ def factorize(
     settings = None
     if optimize is not None:
         settings = Settings(
-            optimize, _STEPS if steps is None else steps, tolerance, smoothness=smoothness,
-            power=power, options=options or {},
+            optimize, tolerance=tolerance, smoothness=smoothness, power=power,
+            options=options or {},
             callback=callback, checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds,
             report=report,
         )  # fmt: skip
+        if steps is not None:
+            settings = replace(settings, steps=steps)
     if restarts and checkpoint is not None:
         raise InvalidInputError(
             "checkpoint does not combine with restarts or evolution: leave it out, and refine() "
@@ -208,7 +209,7 @@ def factorize(
     elif core is None:
         core = min(n, max(8, n // 10))
     core, k, drop = check_mmf_parameters(n, core, k, drop)
-    symmetric = _prepare(symmetric, engine, selector)
+    symmetric = _prepare(symmetric, engine, selector, core)
     in_stages = _works_in_stages(symmetric, selector, engine, restarts, settings)
     if settings is not None and not in_stages:
         check_memory(6 * 8 * n * n, f"optimising rotations of {n} rows")
@@ -288,7 +289,7 @@ def _core_of_explicit(indices: Any, n: int, core: int | None) -> int:
     return remaining
 
 
-def _prepare(symmetric: Any, engine: str, selector: Selector) -> Any:
+def _prepare(symmetric: Any, engine: str, selector: Selector, core: int) -> Any:
     """Put the matrix into the storage that the engine works on."""
     n = symmetric.shape[0]
     sparse = sp.issparse(symmetric)
@@ -298,5 +299,6 @@ def _prepare(symmetric: Any, engine: str, selector: Selector) -> Any:
         engine = "sparse" if able and n > _SPARSE_FROM and short_rows else "dense"
     if engine == "sparse":
         return symmetric if sparse else sp.csr_array(symmetric)
-    check_memory(32 * n * n, f"the dense engine on {n} rows")
+    # The matrix, what the selector works on, and in the end the core in its stages.
+    check_memory(8 * (4 * n * n + 2 * core * core), f"the dense engine on {n} rows")
     return np.ascontiguousarray(symmetric.toarray()) if sparse else symmetric

@@ -40,7 +40,7 @@ class _Plan:
     k: int
     drop: int
     optimize: str | None
-    steps: int
+    steps: int | None
     tolerance: float
     smoothness: float
     power: float
@@ -56,10 +56,11 @@ class _Plan:
         """Return how rotations are optimised, if they are."""
         if self.optimize is None:
             return None
-        return Settings(
-            self.optimize, self.steps, self.tolerance, smoothness=self.smoothness,
-            power=self.power, options=self.options,
+        settings = Settings(
+            self.optimize, tolerance=self.tolerance, smoothness=self.smoothness, power=self.power,
+            options=self.options,
         )  # fmt: skip
+        return settings if self.steps is None else replace(settings, steps=self.steps)
 
 
 def factorize_many(
@@ -69,7 +70,7 @@ def factorize_many(
     drop: int = 1,
     optimize: str | None = None,
     *,
-    steps: int = 500,
+    steps: int | None = None,
     tolerance: float = 1e-7,
     smoothness: float = 0.0,
     power: float = 1.0,

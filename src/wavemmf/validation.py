@@ -16,6 +16,7 @@ from .errors import InputTypeError, InvalidInputError, TooLargeError
 
 __all__ = [
     "Matrix",
+    "as_generator",
     "check_choice",
     "check_finite",
     "check_integer",
@@ -33,6 +34,10 @@ Matrix: TypeAlias = "Floats | sp.csr_array"
 _SYMMETRY_TOLERANCE = {2: 1e-2, 4: 1e-5}
 _DEFAULT_TOLERANCE = 1e-10
 _CSR_PARTS = ("indptr", "indices", "data")
+# The variable that limits memory, and what is not worth asking the system for: thousands of small
+# matrices would wait for its answers.
+_LIMIT = "WAVEMMF_MAX_MEMORY"
+_ALWAYS_THERE = 2**20
 
 
 def check_matrix(A: Any, symmetrize: bool = False) -> Matrix:
@@ -133,6 +138,22 @@ def check_finite(name: str, value: Any) -> float:
     return number
 
 
+def as_generator(rng: Any) -> np.random.Generator:
+    """Return the generator of random numbers that the caller gave or named by a seed.
+
+    Examples
+    --------
+    >>> as_generator("dice")
+    Traceback (most recent call last):
+    ...
+    wavemmf.errors.InputTypeError: rng must be a numpy Generator or a seed >= 0, got 'dice'
+    """
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise InputTypeError(f"rng must be a numpy Generator or a seed >= 0, got {rng!r}") from None
+
+
 def check_choice(name: str, value: Any, options: Iterable[str]) -> str:
     """Return `value` if it is one of `options`, or list them.
 
@@ -168,21 +189,23 @@ def check_memory(bytes_needed: float, what: str) -> None:
 
     The limit is the environment variable ``WAVEMMF_MAX_MEMORY`` (bytes) if it is set, else
     the memory that the operating system reports as available, or the container if it allows
-    less; no limit if neither reports any.
+    less; no limit if neither reports any. What is asked for is the most that the work can take.
     """
+    if bytes_needed < _ALWAYS_THERE and not os.environ.get(_LIMIT):
+        return
     limit = _available_memory()
     if limit is not None and bytes_needed > limit:
         raise TooLargeError(
             f"{what} needs {bytes_needed / 2**30:.1f} GiB, but {limit / 2**30:.1f} GiB are "
-            "available (set WAVEMMF_MAX_MEMORY, in bytes, to override this limit)"
+            f"available (set {_LIMIT}, in bytes, to override this limit)"
         )
 
 
 def _available_memory() -> int | None:
-    override = os.environ.get("WAVEMMF_MAX_MEMORY")
+    override = os.environ.get(_LIMIT)
     if override:
         if not override.isdecimal():
-            raise InvalidInputError(f"WAVEMMF_MAX_MEMORY must be in bytes, got {override!r}")
+            raise InvalidInputError(f"{_LIMIT} must be in bytes, got {override!r}")
         return int(override)
     known = [limit for limit in (_memory_of_machine(), _memory_of_container()) if limit is not None]
     return min(known, default=None)

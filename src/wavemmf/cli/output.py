@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,6 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from .._json import json_text
 from .._progress import is_terminal
 
 __all__ = ["print_facts", "print_json", "print_table"]
@@ -21,8 +21,8 @@ _PIPED_WIDTH = 250
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """Print one JSON object; NaN would not be JSON, so it is refused."""
-    typer.echo(json.dumps(value, indent=2, allow_nan=False))
+    """Print one JSON object; what is not a finite number is null."""
+    typer.echo(json_text(value))
 
 
 def print_facts(facts: Mapping[str, object]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .._files import atomic_write
+from .._json import json_text
 from .._progress import progress
 from ..experiments.csvfile import save_csv
 from ..experiments.node_table import PAPER, Cell, cell_rows, parse_cells, run_node_table
@@ -68,7 +68,7 @@ def table1(
     save_csv(list(rows[0]), rows, results / "table1.csv")
     whole = {"cells": [_as_json(cell) for cell in table]}
     with atomic_write(results / "table1.json") as stream:
-        stream.write(json.dumps(whole, indent=2).encode("utf-8"))
+        stream.write(json_text(whole).encode("utf-8"))
     if as_json:
         print_json(whole)
         return

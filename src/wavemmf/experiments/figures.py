@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from .._files import atomic_write
+from .._fingerprint import fingerprint
+from .._json import json_text
 from .._optional import require
 from .._progress import Report, silent
-from .._version import __version__
 from ..factorization import Factorization
 from ..factorize import factorize
 from ..graphs import Graph, cayley_tree, named
@@ -97,28 +98,28 @@ def run_panel(
     ...     run_panel(panel, Path(folder), steps=2, runs=1) == first
     True
     """
-    settings = {**asdict(panel), "steps": steps, "runs": runs, "seed": seed, "version": __version__}
-    settings = json.loads(json.dumps(settings))  # tuples become lists, as in the file
+    settings = {**asdict(panel), "steps": steps, "runs": runs, "seed": seed}
+    graph = named(panel.name)
+    key = fingerprint("curves", matrix=graph, methods=_METHODS, settings=settings)
     kept = folder / f"{panel.name}.json"
-    if (rows := _kept_rows(kept, settings)) is not None:
+    if (rows := _kept_rows(kept, key)) is not None:
         return rows
     rows = compare(
-        named(panel.name), panel.cores, panel.k, panel.drop, _METHODS, seed, runs, report,
-        steps=steps,
-    )  # fmt: skip
-    whole = {"settings": settings, "rows": [asdict(row) for row in rows]}
+        graph, panel.cores, panel.k, panel.drop, _METHODS, seed, runs, report, steps=steps
+    )
+    whole = {"key": key, "settings": settings, "rows": [asdict(row) for row in rows]}
     with atomic_write(kept) as stream:
-        stream.write(json.dumps(whole, indent=2).encode("utf-8"))
+        stream.write(json_text(whole).encode("utf-8"))
     return rows
 
 
-def _kept_rows(path: Path, settings: dict[str, Any]) -> list[ComparisonRow] | None:
-    """Return what a file keeps, None if it has other settings or cannot be understood."""
+def _kept_rows(path: Path, key: str) -> list[ComparisonRow] | None:
+    """Return what a file keeps, None if it has another key or cannot be understood."""
     if not path.is_file():
         return None
     try:
         whole = json.loads(path.read_text(encoding="utf-8"))
-        if whole["settings"] != settings:
+        if whole["key"] != key:
             return None
         return [ComparisonRow(**row) for row in whole["rows"]]
     except (ValueError, KeyError, TypeError):

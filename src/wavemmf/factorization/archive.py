@@ -8,7 +8,6 @@ large arrays, which are mapped into memory rather than read).
 
 from __future__ import annotations
 
-import json
 import struct
 import tokenize
 import zipfile
@@ -19,6 +18,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from .._json import exact_json, read_exact_json
 from .._version import __version__
 from ..errors import FileFormatError, InvalidInputError
 
@@ -52,7 +52,7 @@ def write_archive(
         **header,
     }
     with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr(_member(_HEADER), json.dumps(complete, indent=1))
+        archive.writestr(_member(_HEADER), exact_json(complete))
         for name, array in arrays.items():
             _write_array(archive, name, array)
 
@@ -104,7 +104,7 @@ def _read_header(
     info = archive.getinfo(_HEADER)
     if info.file_size > min(_LARGEST_HEADER, file.stat().st_size):
         raise FileFormatError(f"{file} is damaged: its header claims an absurd size")
-    header = json.loads(archive.read(_HEADER))
+    header = read_exact_json(archive.read(_HEADER))
     if not isinstance(header, dict) or header.get("format") != file_format:
         raise FileFormatError(f"{file} is not a {file_format} file")
     version = header.get("version")

@@ -18,18 +18,29 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from ..errors import InvalidInputError, SingularError
-from ..validation import check_finite, check_integer, check_matrix
+from ..validation import (
+    as_generator,
+    check_finite,
+    check_integer,
+    check_matrix,
+    check_memory,
+)
 from .functions import Spectrum
 from .history import History
 from .norms import frobenius_norm
 from .rotations import Floats, Integers, Rotations
 from .smoothing import smoothed
 from .solve import h_solver
-from .transform import Signal, as_signal
+from .transform import Signal, as_signal, transform_scratch
 
 __all__ = ["Calculus"]
 
 Self = TypeVar("Self", bound="Calculus")
+
+# Entries of the core's rows of the basis that are made dense at a time.
+_COLUMNS = 1_000_000
+# Squared norms below this share of their terms are not computed as a difference.
+_CANCELLED = 1e-6
 
 
 class Calculus:
@@ -40,6 +51,8 @@ class Calculus:
         diagonal_of_h: Floats
         core: Any
         matrix_norm: float
+        residual_norm: float
+        error_is_exact: bool
 
         @property
         def n(self) -> int: ...  # noqa: D102
@@ -184,12 +197,11 @@ class Calculus:
                 f"apply takes a function of eigenvalues, got {type(function).__name__}"
             )
         diagonal, core = self._spectrum.apply(function)
-        inside = np.delete(diagonal, self.core_indices)
         return replace(
             self,  # type: ignore[type-var]
             diagonal_of_h=diagonal,
             core=core,
-            matrix_norm=math.hypot(frobenius_norm(inside), frobenius_norm(core)),
+            matrix_norm=_norm_of_h(diagonal, core, self.core_indices),
             residual_norm=0.0,
             error_is_exact=True,
             history=History(method="function of a factorization"),
@@ -215,6 +227,14 @@ class Calculus:
     def power(self: Self, p: float) -> Self:
         """Return the power p of the approximation; any real p if no eigenvalue is negative.
 
+        Eigenvalues that are negative by rounding alone count as 0.
+
+        Raises
+        ------
+        SingularError
+            If p is negative and an eigenvalue is zero to working precision, or p is not an integer
+            and an eigenvalue is negative.
+
         Examples
         --------
         >>> import wavemmf as wm
@@ -226,13 +246,17 @@ class Calculus:
         exponent = check_finite("p", p)
         if exponent < 0.0:
             self._spectrum.check_regular("a negative power")
-        return self.apply(lambda values: np.power(values, exponent))
+        if exponent.is_integer():
+            return self.apply(lambda values: np.power(values, exponent))
+        self._spectrum.check_not_negative(f"the power {exponent:g}")
+        return self.apply(lambda values: np.power(np.maximum(values, 0.0), exponent))
 
     def shifted(self: Self, shift: float) -> Self:
         """Return the factorization of the matrix plus ``shift * I``, without factorizing again.
 
         This is how to follow a matrix whose diagonal is moved as a whole, and how to make a
-        singular one regular. The error is the same, and so is the basis.
+        singular one regular. The error is the same, and so is the basis. If the shift cancels
+        nearly all of a matrix whose error is a bound, `matrix_norm` is the least that is certain.
 
         Parameters
         ----------
@@ -252,19 +276,31 @@ class Calculus:
         True
         """
         s = check_finite("shift", shift)
-        eye = (
-            sp.eye_array(self.core.shape[0]) if sp.issparse(self.core) else np.eye(*self.core.shape)
+        with np.errstate(over="ignore"):
+            diagonal, core = self.diagonal_of_h + s, _shifted(self.core, s)
+        if not (np.isfinite(diagonal).all() and np.isfinite(_entries(core)).all()):
+            raise InvalidInputError(f"shift={shift!r} leaves the range of numbers")
+        return replace(
+            self,  # type: ignore[type-var]
+            diagonal_of_h=diagonal,
+            core=core,
+            matrix_norm=self._shifted_norm(s, diagonal, core),
         )
+
+    def _shifted_norm(self, s: float, diagonal: Floats, core: Any) -> float:
+        """Return the norm of the matrix plus s I, or the least it can be."""
         # |A + s I|^2 = |A|^2 + 2 s trace(A) + n s^2, in units in which squares stay in range.
         unit = max(self.matrix_norm, abs(s)) or 1.0
         t = s / unit
-        squared = (self.matrix_norm / unit) ** 2 + 2.0 * t * (self.trace() / unit) + self.n * t**2
-        return replace(
-            self,  # type: ignore[type-var]
-            diagonal_of_h=self.diagonal_of_h + s,
-            core=self.core + s * eye,
-            matrix_norm=unit * float(np.sqrt(max(squared, 0.0))),
-        )
+        terms = (self.matrix_norm / unit) ** 2, 2.0 * t * (self.trace() / unit), self.n * t**2
+        if sum(terms) > _CANCELLED * (terms[0] + terms[2]):
+            return unit * math.sqrt(sum(terms))
+        # Nearly everything cancels. The best H is orthogonal to what is dropped, so their squares
+        # add up; if neither is known exactly, what is certain is the difference of their norms.
+        kept = _norm_of_h(diagonal, core, self.core_indices)
+        if self.error_is_exact:
+            return math.hypot(kept, self.residual_norm)
+        return max(kept - self.residual_norm, 0.0)
 
     # -- numbers ------------------------------------------------------------------------------
 
@@ -289,13 +325,18 @@ class Calculus:
         True
         """
         w = self.basis()
+        fathers = w[self.core_indices]
+        columns = max(1, _COLUMNS // max(1, self.core_indices.size))
+        needed = 8 * w.nnz + 16 * fathers.nnz + 4 * 8 * max(_COLUMNS, self.core_indices.size)
+        check_memory(needed, f"the diagonal, from a basis of {w.nnz} numbers")
         outside = self.diagonal_of_h.copy()
         outside[self.core_indices] = 0.0
-        result = np.asarray(w.multiply(w).T @ outside)
-        fathers = w[self.core_indices]
-        result += np.asarray(
-            fathers.multiply(sp.csr_array(self.core @ fathers)).sum(axis=0)
-        ).ravel()
+        squared = sp.csr_array((w.data**2, w.indices, w.indptr), shape=w.shape)
+        result = np.asarray(squared.T @ outside)
+        inside = sp.csc_array(fathers)
+        for first in range(0, self.n, columns):  # dense, but few columns at a time
+            part = inside[:, first : first + columns].toarray()
+            result[first : first + columns] += np.einsum("ij,ij->j", part, self.core @ part)
         return result
 
     def slogdet(self) -> tuple[float, float]:
@@ -341,17 +382,33 @@ class Calculus:
         SingularError
             If the approximation has a negative eigenvalue.
         """
-        values = self._spectrum.values
-        least, largest = float(values.min(initial=0.0)), float(np.abs(values).max(initial=0.0))
-        if least < -1e-12 * largest:
-            raise SingularError(
-                f"a covariance has no negative eigenvalues, the smallest is {least:.3g}: shift the "
-                "matrix first (shifted)"
-            )
-        root = np.sqrt(np.maximum(values, 0.0))
-        noise = np.random.default_rng(rng).standard_normal((self.n, 1 if size is None else size))
+        count = 1 if size is None else check_integer("size", size, 0)
+        needed = 5 * 8 * self.n * count + transform_scratch(self.n)
+        check_memory(needed, f"{count} samples of {self.n} numbers")
+        self._spectrum.check_not_negative("a sample")
+        root = np.sqrt(np.maximum(self._spectrum.values, 0.0))
+        noise = as_generator(rng).standard_normal((self.n, count))
         noise *= root[:, np.newaxis]
         vectors = self._spectrum.core_vectors
         noise[self.core_indices] = vectors @ noise[self.core_indices]
         drawn = np.ascontiguousarray(self.synthesize(noise).T, dtype=np.float64)
         return drawn[0] if size is None else drawn
+
+
+def _shifted(core: Any, s: float) -> Any:
+    size = core.shape[0]
+    if sp.issparse(core):
+        return core + s * sp.eye_array(size)
+    check_memory(5 * 8 * size * size, f"another core of {size} rows")
+    moved = np.array(core)
+    moved[np.diag_indices(size)] += s
+    return moved
+
+
+def _entries(matrix: Any) -> Floats:
+    return np.asarray(matrix.data if sp.issparse(matrix) else matrix)
+
+
+def _norm_of_h(diagonal: Floats, core: Any, core_indices: Integers) -> float:
+    outside = np.delete(diagonal, core_indices)
+    return math.hypot(frobenius_norm(outside), frobenius_norm(core))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,24 +11,27 @@ from typing import Any
 import numpy as np
 
 from .._files import atomic_write
-from ..errors import FileFormatError, InvalidFactorizationError
+from ..errors import FileFormatError, InvalidFactorizationError, TooLargeError
 from .archive import read_archive, write_archive
 from .factorization import Factorization
-from .history import History
-from .rotations import Rotations
+from .record import ARRAYS, from_record, to_record
 
 __all__ = ["COLLECTION_VERSION", "load_collection", "save_collection"]
 
-#: Version of the layout; files of a later one are refused.
-COLLECTION_VERSION = 1
+#: Version of the layout; only files of this one are read.
+COLLECTION_VERSION = 2  # 2: the core may be sparse, and whether the error is a bound is kept
 _FORMAT = "wavemmf-collection"
-_ROTATION_ARRAYS = ("offsets", "groups", "blocks", "drop_offsets", "wavelets")
-_RECORDS = ("errors", "seconds")
-_ARRAYS = (*_ROTATION_ARRAYS, "diagonal_of_h", "core", *_RECORDS)
+_RECORDS = ("errors", "seconds")  # of the history; long lists of numbers are kept as arrays
+_NAMES = (*ARRAYS, *_RECORDS)
+_NOTHING = np.empty(0)
+# What records raise that are not what they should be.
+_DAMAGE = (
+    KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, RecursionError,
+)  # fmt: skip
 
 
 def save_collection(factorizations: Sequence[Factorization], path: str | os.PathLike[str]) -> None:
-    """Write factorizations with dense cores to `path`, whole or not at all.
+    """Write factorizations to `path`, whole or not at all.
 
     Every array of the file holds those of all factorizations, one after the other.
 
@@ -40,19 +44,17 @@ def save_collection(factorizations: Sequence[Factorization], path: str | os.Path
     ...     len(load_collection(Path(folder, "two.mmfs")))
     2
     """
-    parts = {name: [_part(f, name) for f in factorizations] for name in _ARRAYS}
-    arrays = {name: _join(pieces) for name, pieces in parts.items()}
-    lengths = np.array([[piece.size for piece in parts[name]] for name in _ARRAYS], np.int64)
-    arrays["lengths"] = lengths.reshape(len(_ARRAYS), len(factorizations))
-    header = {
-        "n": [f.n for f in factorizations],
-        "matrix_norm": [f.matrix_norm for f in factorizations],
-        "residual_norm": [f.residual_norm for f in factorizations],
-        "history": [_without_records(f.history) for f in factorizations],
-        "parameters": [f.parameters for f in factorizations],
-    }
+    records = [_to_flat_record(f) for f in factorizations]
+    parts = {name: [arrays.get(name, _NOTHING) for _, arrays in records] for name in _NAMES}
+    joined = {name: _join(pieces) for name, pieces in parts.items()}
+    # -1 for an array that a factorization does not have: that of a sparse core, or of a dense one.
+    lengths = np.array(
+        [[arrays[name].size if name in arrays else -1 for _, arrays in records] for name in _NAMES],
+        np.int64,
+    ).reshape(len(_NAMES), len(records))
+    header = {"records": [values for values, _ in records]}
     with atomic_write(path) as stream:
-        write_archive(stream, _FORMAT, COLLECTION_VERSION, header, arrays)
+        write_archive(stream, _FORMAT, COLLECTION_VERSION, header, {**joined, "lengths": lengths})
 
 
 def load_collection(path: str | os.PathLike[str]) -> list[Factorization]:
@@ -67,51 +69,54 @@ def load_collection(path: str | os.PathLike[str]) -> list[Factorization]:
     """
     file = Path(path)
     header, arrays = read_archive(file, _FORMAT, COLLECTION_VERSION)
+    if header["version"] < COLLECTION_VERSION:
+        raise FileFormatError(
+            f"{file} has format version {header['version']}, which does not tell errors from "
+            "bounds; compute it again"
+        )
     try:
         lengths = arrays["lengths"]
-        pieces = {
-            name: np.split(arrays[name], np.cumsum(lengths[row])[:-1])
-            for row, name in enumerate(_ARRAYS)
-        }
+        pieces = {name: _split(arrays[name], lengths[row]) for row, name in enumerate(_NAMES)}
         return [
-            _build({name: pieces[name][i] for name in _ARRAYS}, header, i)
-            for i in range(len(header["n"]))
+            _from_flat_record(values, {name: pieces[name][i] for name in _NAMES})
+            for i, values in enumerate(header["records"])
         ]
+    except TooLargeError:
+        raise
     except InvalidFactorizationError as error:
         raise FileFormatError(f"{file} does not hold valid factorizations: {error}") from error
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
+    except _DAMAGE as error:
         raise FileFormatError(f"{file} is damaged: {error}") from error
 
 
-def _part(factorization: Factorization, name: str) -> Any:
-    owner: Any = factorization
-    if name in _ROTATION_ARRAYS:
-        owner = factorization.rotations
-    elif name in _RECORDS:
-        owner = factorization.history
-    return np.asarray(getattr(owner, name)).ravel()
+def _to_flat_record(f: Factorization) -> tuple[dict[str, Any], dict[str, Any]]:
+    values, arrays = to_record(f)
+    history = dict(values["history"])
+    flat = {name: array.ravel() for name, array in arrays.items()}
+    flat |= {name: np.array(history.pop(name), np.float64) for name in _RECORDS}
+    return {**values, "history": history}, flat
 
 
-def _without_records(history: History) -> dict[str, Any]:
-    # Long lists of numbers are kept as arrays.
-    return {name: value for name, value in history.to_json().items() if name not in _RECORDS}
+def _from_flat_record(values: dict[str, Any], flat: dict[str, Any]) -> Factorization:
+    arrays = {name: array for name, array in flat.items() if array is not None}
+    records = {name: arrays.pop(name).tolist() for name in _RECORDS}
+    if "core" in arrays:
+        size = math.isqrt(arrays["core"].size)
+        arrays["core"] = arrays["core"].reshape(size, size)
+    return from_record({**values, "history": {**values["history"], **records}}, arrays)
 
 
 def _join(pieces: list[Any]) -> Any:
-    return np.concatenate(pieces) if pieces else np.empty(0)
+    there = [piece for piece in pieces if piece is not _NOTHING]
+    return np.concatenate(there) if there else _NOTHING
 
 
-def _build(arrays: dict[str, Any], header: dict[str, Any], i: int) -> Factorization:
-    rotations = Rotations(int(header["n"][i]), *(arrays[name] for name in _ROTATION_ARRAYS))
-    size = rotations.core.size
-    return Factorization(
-        rotations,
-        diagonal_of_h=arrays["diagonal_of_h"],
-        core=arrays["core"].reshape(size, size),
-        matrix_norm=header["matrix_norm"][i],
-        residual_norm=header["residual_norm"][i],
-        history=History.from_json(
-            {**header["history"][i], **{name: arrays[name].tolist() for name in _RECORDS}}
-        ),
-        parameters=dict(header["parameters"][i]),
-    )
+def _split(joined: Any, lengths: Any) -> list[Any]:
+    """Cut an array into the pieces of all factorizations; None for those that have none."""
+    ends = np.cumsum(np.maximum(lengths, 0))
+    if ends.size and ends[-1] != joined.size:
+        raise ValueError(f"lengths add up to {ends[-1]}, but {joined.size} numbers are there")
+    return [
+        joined[end - length : end] if length >= 0 else None
+        for end, length in zip(ends.tolist(), lengths.tolist(), strict=True)
+    ]

@@ -26,14 +26,22 @@ def compress(matrix: Matrix, rotations: Rotations) -> tuple[Floats, Floats, floa
     these rotations. The matrix is rotated level by level as a dense array; if it is large and
     sparse, only the entries of H are computed. Both give the error exactly, up to rounding.
     """
+    n, size = rotations.n, rotations.core.size
+    stays_sparse = sp.issparse(matrix) and n > _DENSE_UP_TO
+    if stays_sparse:
+        check_memory(20 * size * size, f"the dense core of {size} rows")
+    else:
+        check_memory(8 * (3 * n * n + 2 * size * size), f"the exact error of {n} rows")
     scale = power_of_two_scale(matrix)
     scaled: Any = matrix / scale
-    if sp.issparse(scaled) and scaled.shape[0] > _DENSE_UP_TO:
-        diagonal, core, error = _compress_sparse(scaled, rotations)
+    if stays_sparse:
+        diagonal, core, error = project(scaled, rotations)
     else:
         dense = scaled.toarray() if sp.issparse(scaled) else scaled
         diagonal, core, error = _compress_dense(dense, rotations)
-    return diagonal * scale, core * scale, error * scale
+    diagonal *= scale
+    core *= scale  # in its place: it may be as large as the matrix
+    return diagonal, core, error * scale
 
 
 def _compress_dense(matrix: Floats, rotations: Rotations) -> tuple[Floats, Floats, float]:
@@ -54,9 +62,3 @@ def _compress_dense(matrix: Floats, rotations: Rotations) -> tuple[Floats, Float
     diagonal[order] = work.diagonal()
     size = rotations.core.size
     return diagonal, work[:size, :size].copy(), float(np.sqrt(added.sum()))
-
-
-def _compress_sparse(matrix: Any, rotations: Rotations) -> tuple[Floats, Floats, float]:
-    size = rotations.core.size
-    check_memory(16 * size * size, f"the dense core of {size} rows")
-    return project(matrix, rotations)

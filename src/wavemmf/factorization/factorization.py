@@ -14,16 +14,20 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from ..errors import InvalidFactorizationError, InvalidInputError
+from ..graphs import as_matrix
 from ..kernels.basis import basis_rows
 from ..validation import Matrix, check_choice, check_integer, check_memory
 from .calculus import Calculus
 from .compress import compress
-from .estimate import hutchinson
+from .estimate import estimated_error
+from .fill import check_basis_memory
 from .history import History
-from .norms import frobenius_norm
+from .norms import frobenius_norm, relative_norm
+from .plain import plain
 from .pygsp_graph import to_pygsp
 from .rotations import Floats, Integers, Rotations
-from .transform import Signal, as_signal, transform
+from .symmetry import asymmetry, make_symmetric
+from .transform import Signal, as_signal, transform, transform_scratch
 
 __all__ = ["Factorization", "register_refiner"]
 
@@ -88,6 +92,8 @@ class Factorization(Calculus):
 
     def __post_init__(self) -> None:
         size = self.rotations.core.size
+        if not sp.issparse(self.core):
+            check_memory(2 * 8 * size * size, f"a core of {size} rows")
         for name, shape in (("diagonal_of_h", (self.n,)), ("core", (size, size))):
             values = _frozen_floats(getattr(self, name), name)
             if values.shape != shape:
@@ -101,10 +107,14 @@ class Factorization(Calculus):
             if not (np.isfinite(value) and value >= 0.0):
                 raise InvalidFactorizationError(f"{name} must be finite and >= 0, got {value}")
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "parameters", plain("parameters", self.parameters))
+        object.__setattr__(self, "error_is_exact", bool(self.error_is_exact))
 
     def _check_core(self) -> None:
         largest = max(_largest(self.core), _largest(self.diagonal_of_h))
-        if _largest(self.core - self.core.T) > 1e-9 * largest:
+        core = self.core
+        apart = _largest(core - core.T) if sp.issparse(core) else asymmetry(core)
+        if apart > 1e-9 * largest:
             raise InvalidFactorizationError("the core block is not symmetric")
         own = self.diagonal_of_h[self.core_indices]
         if _largest(own - self.core.diagonal()) > 1e-9 * largest:
@@ -185,21 +195,25 @@ class Factorization(Calculus):
         return self.residual_norm
 
     def relative_error(self) -> float:
-        """Return the error divided by the norm of the matrix (0 for the zero matrix)."""
-        return self.residual_norm / self.matrix_norm if self.matrix_norm else 0.0
+        """Return the error divided by the norm of the matrix (0 if both are)."""
+        return relative_norm(self.residual_norm, self.matrix_norm)
 
-    def estimate_error(self, A: Matrix, samples: int = 32, seed: int = 0) -> tuple[float, float]:
+    def estimate_error(
+        self, A: Any, samples: int = 32, seed: int = 0, *, matrix: str | None = None
+    ) -> tuple[float, float]:
         r"""Estimate the error from products with random signs (Hutchinson's estimator).
 
         Parameters
         ----------
-        A : ndarray or sparse array
-            The matrix that was factorized.
+        A : matrix, graph or path
+            The matrix that was factorized; anything that `wavemmf.factorize` takes.
         samples : int
             Number of random vectors z; the mean of :math:`\|(A - W^T H W) z\|^2` estimates the
             squared error.
         seed : int
             Seed of the random signs.
+        matrix : str, optional
+            Which matrix of a graph was factorized, as for `wavemmf.factorize`.
 
         Returns
         -------
@@ -217,9 +231,10 @@ class Factorization(Calculus):
         >>> abs(estimate - f.error()) < 4 * spread
         True
         """
-        if A.shape != self.shape:
-            raise InvalidInputError(f"A must have shape {self.shape}, got {A.shape}")
-        return hutchinson(lambda z: A @ z - self @ z, self.n, samples, seed)
+        given: Any = as_matrix(A, matrix=matrix)
+        if given.shape != self.shape:
+            raise InvalidInputError(f"A must have shape {self.shape}, got {given.shape}")
+        return estimated_error(self, given, samples, seed)
 
     @property
     def stored_numbers(self) -> int:
@@ -330,6 +345,8 @@ class Factorization(Calculus):
         >>> h.shape, h.nnz <= 6 + 2
         ((6, 6), True)
         """
+        entries = self.core.nnz if sp.issparse(self.core) else self.core.size
+        check_memory(96 * (entries + self.n), f"H with a core of {entries} entries")
         where = np.delete(np.arange(self.n), self.core_indices)
         core = sp.coo_array(self.core)
         rows = np.concatenate([where, self.core_indices[core.coords[0]]])
@@ -352,9 +369,13 @@ class Factorization(Calculus):
                [0., 0., 3.]])
         """
         check_memory(3 * 8 * self.n * self.n, f"a dense {self.n} by {self.n} matrix")
-        half = self.synthesize(self.h_matrix().toarray())
-        dense: Floats = self.synthesize(np.ascontiguousarray(half.T)).astype(np.float64)
-        return 0.5 * dense + 0.5 * dense.T
+        h = np.diag(self.diagonal_of_h)
+        core = self.core.toarray() if sp.issparse(self.core) else self.core
+        h[np.ix_(self.core_indices, self.core_indices)] = core
+        half = self.synthesize(h, out=h)
+        dense = np.ascontiguousarray(half.T)
+        del h, half  # two of these arrays are enough
+        return make_symmetric(self.synthesize(dense, out=dense))  # type: ignore[arg-type]
 
     def as_linear_operator(self, part: str = "matrix") -> LinearOperator:
         """Return a SciPy LinearOperator with a true adjoint.
@@ -452,6 +473,7 @@ class Factorization(Calculus):
         if not (np.isreal(threshold) and threshold >= 0):
             raise InvalidInputError(f"threshold must be >= 0, got {threshold!r}")
         r = self.rotations
+        check_basis_memory(r)
         indptr, indices, data, discarded = basis_rows(
             self.n, r.offsets, r.groups, r.block_offsets, r.blocks, max(float(threshold), _NOISE)
         )
@@ -478,6 +500,8 @@ class Factorization(Calculus):
         return self._rows(self.core_indices)
 
     def _rows(self, coordinates: Integers) -> Floats:
+        needed = 4 * 8 * self.n * coordinates.size + transform_scratch(self.n)
+        check_memory(needed, f"{coordinates.size} rows of the basis of {self.n} coordinates")
         unit = np.zeros((self.n, coordinates.size))
         unit[coordinates, np.arange(coordinates.size)] = 1.0
         return np.ascontiguousarray(self.synthesize(unit).T)
@@ -536,9 +560,16 @@ class Factorization(Calculus):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
+            _freeze(value)
             object.__setattr__(self, name, value)
+
+
+def _freeze(values: Any) -> None:
+    """Let nobody write to an array or a sparse array; leave everything else."""
+    sparse = sp.issparse(values)
+    for array in (values.data, values.indices, values.indptr) if sparse else (values,):
+        if isinstance(array, np.ndarray):
+            array.setflags(write=False)
 
 
 def _frozen_floats(values: Any, name: str) -> Any:
@@ -551,14 +582,13 @@ def _frozen_floats(values: Any, name: str) -> Any:
     )
     if not np.isfinite(copy.data if sparse else copy).all():
         raise InvalidFactorizationError(f"{name} holds NaN or infinite values")
-    for array in (copy.data, copy.indices, copy.indptr) if sparse else (copy,):
-        array.setflags(write=False)
+    _freeze(copy)
     return copy
 
 
 def _largest(values: Any) -> float:
     entries = values.data if sp.issparse(values) else values
-    return float(np.abs(entries).max(initial=0.0))
+    return float(max(entries.max(initial=0.0), -entries.min(initial=0.0)))
 
 
 def register_refiner(function: Callable[..., Factorization]) -> None:

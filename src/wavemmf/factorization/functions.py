@@ -15,7 +15,7 @@ from .rotations import Floats, Integers
 
 __all__ = ["Spectrum"]
 
-# Eigenvalues smaller than this share of the largest count as zero.
+# Eigenvalues smaller than this share of the largest count as zero, in every function.
 _SINGULAR = 1e-12
 
 
@@ -67,6 +67,8 @@ class Spectrum:
                 f"eigenvalues, such as {bad.flat[0] if bad.size else np.nan:.3g}; shift the matrix "
                 "first (shifted), or take pinv"
             )
+        size = self.core_values.size
+        check_memory(5 * 8 * size * size, f"a function of a core of {size} rows")
         diagonal = mapped.astype(np.float64)
         core = (self.core_vectors * diagonal[self.core_indices]) @ self.core_vectors.T
         core = 0.5 * (core + core.T)
@@ -82,6 +84,16 @@ class Spectrum:
                 f"{what} needs a regular matrix, but its smallest eigenvalue is "
                 f"{sizes.min():.3g} (the largest {largest:.3g}): shift it first (shifted), or take "
                 "pinv"
+            )
+
+    def check_not_negative(self, what: str) -> None:
+        """Raise if an eigenvalue is negative beyond rounding; those within are to count as 0."""
+        least = float(self.values.min(initial=0.0))
+        largest = float(np.abs(self.values).max(initial=0.0))
+        if least < -_SINGULAR * largest:
+            raise SingularError(
+                f"{what} needs a matrix without negative eigenvalues, but the smallest is "
+                f"{least:.3g}: shift it first (shifted)"
             )
 
     def inverted(self, rcond: float) -> Callable[[Floats], Floats]:

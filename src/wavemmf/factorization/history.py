@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .plain import plain
+
 __all__ = ["History"]
 
 
@@ -37,6 +39,12 @@ class History:
     stopped: str = ""
     details: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name in ("errors", "seconds"):
+            numbers = tuple(float(value) for value in getattr(self, name))
+            object.__setattr__(self, name, numbers)
+        object.__setattr__(self, "details", plain("details", self.details))
+
     def to_json(self) -> dict[str, Any]:
         """Return the record as plain Python values."""
         return {
@@ -52,8 +60,8 @@ class History:
         """Build the record from what `to_json` gave."""
         return cls(
             method=str(record.get("method", "")),
-            errors=tuple(float(value) for value in record.get("errors", ())),
-            seconds=tuple(float(value) for value in record.get("seconds", ())),
+            errors=record.get("errors", ()),
+            seconds=record.get("seconds", ()),
             stopped=str(record.get("stopped", "")),
             details=dict(record.get("details", {})),
         )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["frobenius_norm", "power_of_two_scale"]
+__all__ = ["frobenius_norm", "power_of_two_scale", "relative_norm"]
 
 
 def power_of_two_scale(matrix: Any) -> float:
@@ -41,3 +41,16 @@ def frobenius_norm(matrix: Any) -> float:
     scale = power_of_two_scale(matrix)
     values = matrix.data if sp.issparse(matrix) else np.asarray(matrix)
     return scale * float(np.linalg.norm((values / scale).ravel()))
+
+
+def relative_norm(part: float, whole: float) -> float:
+    """Return ``part / whole``: 0 if there is nothing, infinite for a part of nothing.
+
+    Examples
+    --------
+    >>> relative_norm(1.0, 4.0), relative_norm(0.0, 0.0), relative_norm(1.0, 0.0)
+    (0.25, 0.0, inf)
+    """
+    if part == 0.0:
+        return 0.0
+    return part / whole if whole else math.inf

@@ -12,6 +12,7 @@ from ..kernels.project import TILE, core_entries, wavelet_energies
 from ..kernels.threads import run_all
 from .norms import frobenius_norm
 from .rotations import Floats, Rotations
+from .symmetry import make_symmetric
 from .transform import transform
 
 __all__ = ["project", "projection_work"]
@@ -102,10 +103,10 @@ def project(
     _in_batches(entries, core.size, r.wavelets.size, r.n, report)
     block: Any
     if pattern is None:
-        block = values.reshape(core.size, core.size)
+        block = make_symmetric(values.reshape(core.size, core.size))
     else:
         block = sp.csr_array((values, where[1], where[0]), shape=pattern.shape)
-    block = 0.5 * (block + block.T)
+        block = 0.5 * (block + block.T)
     diagonal[core] = block.diagonal()
     kept = float((diagonal[r.wavelets] ** 2).sum()) + frobenius_norm(block) ** 2
     whole = frobenius_norm(matrix) ** 2

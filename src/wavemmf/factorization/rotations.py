@@ -12,11 +12,15 @@ import numpy.typing as npt
 
 from ..errors import InvalidFactorizationError
 from ..kernels.check import first_violation
+from ..validation import check_integer, check_memory
 
 __all__ = ["ORTHOGONALITY_TOLERANCE", "Rotations"]
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+
+# From here on it is asked whether there is memory for a few numbers per coordinate.
+_LARGE = 1_000_000
 
 #: Largest entry of ``O @ O.T - I`` accepted in a rotation block.
 ORTHOGONALITY_TOLERANCE = 1e-9
@@ -64,10 +68,13 @@ class Rotations:
     wavelets: Integers
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "n", check_integer("n", self.n, 0))
         for name in ("offsets", "groups", "drop_offsets", "wavelets"):
             object.__setattr__(self, name, _frozen(getattr(self, name), np.int64, name))
         object.__setattr__(self, "blocks", _frozen(self.blocks, np.float64, "blocks"))
         self._check_lengths()
+        if self.n > _LARGE:
+            check_memory(32.0 * self.n, f"rotations of {self.n} coordinates")
         code, level, detail = first_violation(
             self.n,
             self.offsets,

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from ..errors import SingularError
+from ..validation import check_memory
 from .rotations import Floats, Integers
 
 __all__ = ["h_solver"]
@@ -58,6 +59,7 @@ def _core_solver(core: Any, shift: float, largest: float) -> Callable[[Floats], 
         if np.abs(factors.U.diagonal()).min() <= _SINGULAR * largest:
             raise SingularError(_message("the core is singular", shift))
         return lambda c: np.asarray(factors.solve(np.ascontiguousarray(c)))
+    check_memory(5 * 8 * size * size, f"the eigenvectors of a core of {size} rows")
     values, vectors = scipy.linalg.eigh(core + shift * np.eye(size))
     if np.abs(values).min() <= _SINGULAR * max(largest, float(np.abs(values).max())):
         raise SingularError(_message("the core is singular", shift))

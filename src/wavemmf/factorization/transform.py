@@ -19,6 +19,8 @@ Signal = npt.NDArray[np.floating[Any]]
 
 # Below this many multiplications a second thread costs more than it saves.
 _WORTH_A_THREAD = 500_000
+# Columns that are transformed together, at most.
+_WIDEST_TILE = 32
 
 
 def as_signal(x: Any, n: int) -> Signal:
@@ -57,6 +59,17 @@ def transform(rotations: Rotations, x: Any, out: Signal | None, forward: bool) -
         return out
     result = result.reshape(signal.shape)
     return np.asfortranarray(result) if fortran else result
+
+
+def transform_scratch(n: int) -> int:
+    """Return the bytes that a transform of n coordinates takes beside its input and its result.
+
+    Examples
+    --------
+    >>> transform_scratch(1000) >= 32 * 8 * 1000
+    True
+    """
+    return 2 * _WIDEST_TILE * 8 * n * num_threads()
 
 
 def _check_out(out: Any, signal: Signal) -> None:
@@ -99,9 +112,10 @@ def _column_ranges(columns: int, parts: int) -> list[tuple[int, int, int]]:
 
     The last tile may be filled up with zeros, so the rest takes the width that wastes least.
     """
-    tiles = columns // 32 + (columns % 32 > 16)
-    bounds = [min(columns, 32 * (part * tiles // parts)) for part in range(parts + 1)]
-    ranges = [(32, a, b) for a, b in pairwise(bounds) if b > a]
+    widest = _WIDEST_TILE
+    tiles = columns // widest + (columns % widest > widest // 2)
+    bounds = [min(columns, widest * (part * tiles // parts)) for part in range(parts + 1)]
+    ranges = [(widest, a, b) for a, b in pairwise(bounds) if b > a]
     rest = columns - bounds[-1]
     if rest > 0:
         ranges.append((8 if rest > 1 else 1, bounds[-1], columns))

@@ -20,7 +20,7 @@ from ..errors import FileFormatError, TooLargeError
 from ..validation import check_memory
 from .graph import Graph, graph_from_edges
 
-__all__ = ["check_order", "read_content", "read_edge_list", "read_text"]
+__all__ = ["check_order", "is_plain_number_text", "read_content", "read_edge_list", "read_text"]
 
 _COMMENT_LINE = re.compile(r"^[ \t]*[#%][^\n]*$", re.MULTILINE)
 _TITLES = re.compile(
@@ -143,7 +143,25 @@ def _fields(line: str, delimiter: str | None) -> list[str]:
 
 
 def _is_integer(field: str) -> bool:
-    return field.removeprefix("-").isdecimal()
+    return _is_count(field.removeprefix("-"))
+
+
+def _is_count(field: str) -> bool:
+    # Of all decimal digits in Unicode, NumPy reads the ASCII ones; others are names like any.
+    return field.isascii() and field.isdecimal()
+
+
+def is_plain_number_text(text: str) -> bool:
+    """Whether Python reads in it the numbers that everybody does.
+
+    It would also take "1_0" for ten, and digits of all scripts.
+
+    Examples
+    --------
+    >>> is_plain_number_text("1.5e3"), is_plain_number_text("1_0"), is_plain_number_text("\u0663")
+    (True, False, False)
+    """
+    return text.isascii() and "_" not in text
 
 
 def _is_header(first: list[str], second: list[str]) -> bool:
@@ -168,9 +186,9 @@ def _parse_integers(source: _EdgeText) -> Columns:
                 skiprows=source.skipped,
                 ndmin=1,
             )
-    except (ValueError, OverflowError, DeprecationWarning, UserWarning):
+    except (ValueError, OverflowError, DeprecationWarning, UserWarning) as error:
         _raise_for_bad_line(source)
-        raise
+        raise FileFormatError(f"{source.path} is not an edge list: {error}") from error
     weights = table["weight"] if source.columns == 3 else None
     if min(table["tail"].min(), table["head"].min()) < 0 or not _all_finite(weights):
         _raise_for_bad_line(source)
@@ -209,15 +227,16 @@ def _problem(source: _EdgeText, fields: list[str]) -> str | None:
     if len(fields) != source.columns:
         return f"{len(fields)} fields where the lines before have {source.columns}"
     for name in fields[:2]:
-        if source.integer_ids and not name.isdecimal():
+        if source.integer_ids and not _is_count(name):
             return f"vertex {name!r} is not a non-negative integer, as on the lines before"
-        if source.integer_ids and int(name) >= 2**63:
+        # By its length first: Python does not even read integers of thousands of digits.
+        if source.integer_ids and (len(name.lstrip("0")) > 19 or int(name) >= 2**63):
             return f"vertex {name} is too large a number"
         if not name:
             return "a vertex without a name"
     if len(fields) == 3:
         try:
-            finite = math.isfinite(float(fields[2]))
+            finite = is_plain_number_text(fields[2]) and math.isfinite(float(fields[2]))
         except ValueError:
             finite = False
         if not finite:

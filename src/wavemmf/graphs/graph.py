@@ -32,7 +32,7 @@ class Graph:
     name : str
         What to call the graph in reports.
     features : csr_array, shape (n, number of features), optional
-        One row per vertex.
+        One row per vertex, finite.
     labels : ndarray of int, shape (n,), optional
         The class of each vertex.
     node_names, class_names : tuple of str, optional
@@ -66,6 +66,7 @@ class Graph:
             features = sp.csr_array(self.features, dtype=np.float64)
             self._set("features", features)
             _check_length("features", features.shape[0], n)
+            _check_features(features)
         if self.labels is not None:
             self._set("labels", _check_labels(self.labels, n))
         if self.node_names is not None:
@@ -120,6 +121,16 @@ def _check_coordinates(coordinates: ArrayLike, n: int) -> NDArray[np.float64]:
     if not np.isfinite(points).all():
         raise InvalidInputError("coordinates must be finite")
     return points
+
+
+def _check_features(features: sp.csr_array) -> None:
+    wrong = np.flatnonzero(~np.isfinite(features.data))
+    if wrong.size:
+        vertex = int(np.searchsorted(features.indptr, wrong[0], side="right")) - 1
+        raise InvalidInputError(
+            f"features must be finite, but feature {features.indices[wrong[0]]} of vertex "
+            f"{vertex} is {features.data[wrong[0]]}"
+        )
 
 
 def _check_labels(labels: ArrayLike, n: int) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-__all__ = ["partition"]
+__all__ = ["partition", "partitioner"]
 
 
 def partition(matrix: Any, parts: int, seed: int = 0) -> npt.NDArray[np.int64]:
@@ -49,6 +50,19 @@ def partition(matrix: Any, parts: int, seed: int = 0) -> npt.NDArray[np.int64]:
     assigned = np.empty(n, np.int64)
     assigned[order] = np.arange(n) * parts // n
     return assigned
+
+
+def partitioner() -> str:
+    """Return what `partition` works with, and its version: other parts give other results.
+
+    Examples
+    --------
+    >>> partitioner().startswith(("METIS", "reverse Cuthill-McKee"))
+    True
+    """
+    if importlib.util.find_spec("pymetis") is None:
+        return "reverse Cuthill-McKee"
+    return f"METIS of pymetis {importlib.metadata.version('pymetis')}"
 
 
 def _metis(matrix: Any, parts: int, seed: int) -> npt.NDArray[np.int64]:

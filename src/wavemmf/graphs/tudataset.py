@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 
 from ..errors import FileFormatError, InvalidInputError
 from .datafolder import data_file, find_data_file
-from .edgelist import read_text
+from .edgelist import is_plain_number_text, read_text
 from .graph import Graph
 
-__all__ = ["GraphDataset", "tu_dataset"]
+__all__ = ["GraphDataset", "integer_table", "tu_dataset"]
+
+# Larger integers are not kept exactly by the tables, which are of floating-point numbers.
+_LARGEST_INTEGER = 2**53
 
 
 @dataclass(frozen=True)
@@ -70,12 +73,14 @@ def tu_dataset(name: str) -> GraphDataset:
     if not re.fullmatch(r"\w[\w.-]*", name):
         raise InvalidInputError(f"not the name of a TU data set: {name!r}")
     stem = f"TUDataset/{name}/raw/{name}"
-    owner = _integers(data_file(f"{stem}_graph_indicator.txt"), 1)[:, 0]
-    edges = _integers(data_file(f"{stem}_A.txt"), 2)
-    classes = _integers(data_file(f"{stem}_graph_labels.txt"), 1)[:, 0]
+    owner = integer_table(data_file(f"{stem}_graph_indicator.txt"), 1)[:, 0]
+    edges = integer_table(data_file(f"{stem}_A.txt"), 2)
+    classes = integer_table(data_file(f"{stem}_graph_labels.txt"), 1)[:, 0]
     labels = _optional_table(f"{stem}_node_labels.txt", owner.size)
     attributes = _optional_table(f"{stem}_node_attributes.txt", owner.size)
     _check(name, owner, edges, classes)
+    if labels is not None and (labels[:, 0] != np.rint(labels[:, 0])).any():
+        raise FileFormatError(f"{name}_node_labels.txt must have integers")
     bounds = np.searchsorted(owner, np.arange(1, classes.size + 2))
     adjacency = _adjacency(edges - 1, owner.size)
     graphs: list[Graph] = []
@@ -114,9 +119,17 @@ def _check(
         raise FileFormatError(f"{name}_A.txt has edges between different graphs")
 
 
-def _integers(path: Path, columns: int) -> NDArray[np.int64]:
+def integer_table(path: Path, columns: int) -> NDArray[np.int64]:
+    """Read a file of integers separated by commas, so many per line.
+
+    Raises
+    ------
+    FileFormatError
+        If it holds anything else.
+    """
     table = _table(path)
-    if table.shape[1] != columns or (table != np.rint(table)).any():
+    whole = (table == np.rint(table)) & (np.abs(table) < _LARGEST_INTEGER)
+    if table.shape[1] != columns or not whole.all():
         raise FileFormatError(f"{path} must have {columns} integers per line")
     return table.astype(np.int64)
 
@@ -135,8 +148,15 @@ def _table(path: Path) -> NDArray[np.float64]:
     """Read numbers separated by commas, the same number in every line."""
     lines = read_text(path).strip().splitlines()
     columns = lines[0].count(",") + 1 if lines else 1
+    text = ",".join(lines)
+    if not is_plain_number_text(text):
+        bad = next(i for i, line in enumerate(lines, 1) if not is_plain_number_text(line))
+        raise FileFormatError(f"{path}, line {bad}: {lines[bad - 1]!r} are not numbers")
     try:
-        values = np.array(",".join(lines).split(","), dtype=np.float64)
-        return values.reshape(len(lines), columns)
+        values = np.array(text.split(","), dtype=np.float64).reshape(len(lines), columns)
     except ValueError as error:
         raise FileFormatError(f"{path} is not a table of numbers: {error}") from error
+    if not np.isfinite(values).all():
+        bad = int(np.argwhere(~np.isfinite(values))[0, 0]) + 1
+        raise FileFormatError(f"{path}, line {bad}: {lines[bad - 1]!r} are not finite numbers")
+    return values

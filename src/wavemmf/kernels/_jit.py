@@ -35,9 +35,9 @@ logger = logging.getLogger("wavemmf")
 
 Kernel = Callable[..., Any]
 
-# Sums are added up as they are written, and products are fused with them only where a kernel says so
-# (`simd.fused`). Otherwise the digits, and with them every choice between equals, would depend on the
-# processor, and on which of several compiled forms of a function was loaded first.
+# Sums are added up as they are written, and products are fused with them only where a kernel says
+# so (`simd.fused`). Otherwise the digits, and with them every choice between equals, would depend
+# on the processor, and on which of several compiled forms of a function was loaded first.
 _FAST_MATH = {"nsz"}
 
 _NEEDS_COMPILER = (

@@ -67,7 +67,8 @@ def greedy_levels(
     `matrix` and `gram` are the active matrix and its square in moved order, `energy` the diagonal
     of the latter, `labels` the original coordinates. `groups[p, :sizes[p]]` is the candidate
     group of pivot p, by position. Noise on scores and correlations makes runs differ; `rng` is its
-    state (`wavemmf.kernels.noise`). Level l takes `given_groups[l, :given_sizes[l]]` (coordinates) if all of them are still active.
+    state (`wavemmf.kernels.noise`). Level l takes `given_groups[l, :given_sizes[l]]` (coordinates)
+    if all of them are still active.
     """
     k = groups.shape[1]
     buffer = np.empty((k, TILE))

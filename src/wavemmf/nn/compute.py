@@ -91,7 +91,8 @@ def wavelet_basis(
         One of `MATRICES`.
     cache : bool or folder, optional
         Keep the factorization on disk, True for the user's cache folder, and find it again by the
-        content of the matrix and the settings.
+        content of the matrix and the settings. A selector of your own needs a method
+        ``fingerprint_parts()`` that returns all its choices depend on.
     method, threshold, learn
         As for `WaveletBasis`.
     **settings
@@ -120,5 +121,6 @@ def _factorized(symmetric: Any, settings: dict[str, Any], cache: Any) -> Factori
     found = store.load(key, 1)
     if found is None:
         found = [factorize(symmetric, **settings)]
-        store.save(key, found)
+        if found[0].history.stopped != "interrupted":
+            store.save(key, found)
     return found[0]

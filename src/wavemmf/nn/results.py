@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from .._files import atomic_write
+from .._json import json_text
 from ..errors import InvalidInputError
 
 __all__ = ["ResultStore"]
@@ -45,14 +47,16 @@ class ResultStore:
     def load(self, name: Sequence[Any], key: str, make: Callable[..., Result]) -> Result | None:
         """Return ``make(**result)`` if the run was kept and has the same key, else None.
 
-        The key is a fingerprint of the data and of all settings.
+        The key is that of `wavemmf._fingerprint`: of the data, all settings and the code.
         """
         path = self._path(name)
         if not path.is_file():
             return None
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            return make(**content["result"]) if content["key"] == key else None
+            if content["key"] != key or not _all_numbers(content["result"]):
+                return None
+            return make(**content["result"])
         except (ValueError, TypeError, KeyError):
             return None  # damaged or foreign: computed again and replaced
 
@@ -60,7 +64,16 @@ class ResultStore:
         """Keep the result of a run, as plain values."""
         content = {"run": list(name), "key": key, "result": result}
         with atomic_write(self._path(name)) as stream:
-            stream.write(json.dumps(content, indent=2).encode("utf-8"))
+            stream.write(json_text(content).encode("utf-8"))
 
     def _path(self, name: Sequence[Any]) -> Path:
         return self.folder / ("_".join(map(str, name)).replace("/", "-") + ".json")
+
+
+def _all_numbers(result: Any) -> bool:
+    """Whether results are finite numbers and lists of them, which all outcomes are made of."""
+    if isinstance(result, dict):
+        return all(map(_all_numbers, result.values()))
+    if isinstance(result, list):
+        return all(map(_all_numbers, result))
+    return type(result) in (int, float) and math.isfinite(result)

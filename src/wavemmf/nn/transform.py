@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from .._fingerprint import fingerprint
 from .._optional import require
-from ..optimize.checkpoint import fingerprint
+from ..cache import decisive
 from ..validation import check_choice
 from .basis import WaveletBasis
 from .compute import MATRICES, network_matrix, wavelet_basis
@@ -37,7 +38,8 @@ class AddWaveletBasis(BaseTransform):
         Name under which the basis is attached.
     **settings
         ``method`` and ``threshold`` of `WaveletBasis`, and further settings of
-        `wavemmf.factorize`.
+        `wavemmf.factorize`. A selector of your own needs a method ``fingerprint_parts()`` that
+        returns all its choices depend on.
 
     Examples
     --------
@@ -66,13 +68,16 @@ class AddWaveletBasis(BaseTransform):
     def forward(self, data: Any) -> Any:
         """Attach the basis to `data`."""
         csr = network_matrix(data, self.matrix)
-        key = fingerprint(csr.indptr, csr.indices, csr.data)
+        key = self._key(csr)
         if key not in self._known:
             self._known[key] = wavelet_basis(
                 data, matrix=self.matrix, cache=self.cache, **self.settings
             )
         setattr(data, self.attribute, self._known[key])
         return data
+
+    def _key(self, csr: Any) -> str:
+        return fingerprint("basis", graph=csr, matrix=self.matrix, settings=decisive(self.settings))
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import time
 from pathlib import Path
@@ -15,29 +13,11 @@ from .._files import atomic_write, check_regular
 from ..errors import FileFormatError, InvalidInputError
 from ..factorization.archive import read_archive, write_archive
 
-__all__ = ["Checkpoint", "check_checkpoint", "check_state", "fingerprint"]
+__all__ = ["Checkpoint", "check_checkpoint", "check_state"]
 
 _FORMAT = "wavemmf-checkpoint"
 _VERSION = 1
 _RECORDS = ("values", "errors", "seconds")
-
-
-def fingerprint(*parts: Any) -> str:
-    """Return a digest of arrays and plain values: what a checkpoint belongs to.
-
-    Examples
-    --------
-    >>> fingerprint(np.arange(3), "lbfgs") == fingerprint(np.arange(3), "lbfgs")
-    True
-    """
-    digest = hashlib.sha256()
-    for part in parts:
-        if isinstance(part, np.ndarray):
-            digest.update(f"{part.dtype.str}{part.shape}".encode())
-            digest.update(np.ascontiguousarray(part).tobytes())
-        else:
-            digest.update(json.dumps(part, sort_keys=True, default=str).encode())
-    return digest.hexdigest()
 
 
 def check_state(state: dict[str, Any], like: dict[str, Any]) -> None:
@@ -126,7 +106,7 @@ class Checkpoint:
         if header.get("identity") != self.identity:
             raise InvalidInputError(
                 f"the checkpoint {self.path} belongs to another matrix, other indices or other "
-                "settings; remove it or name another file"
+                "settings, or to another version of wavemmf; remove it or name another file"
             )
         try:
             return {**header["values"], **arrays}

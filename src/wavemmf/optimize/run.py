@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._fingerprint import fingerprint
 from .._progress import Report, silent
 from ..errors import FileFormatError, InputTypeError, InvalidInputError
 from ..factorization import History, Rotations
@@ -19,7 +20,7 @@ from ..kernels._jit import check_compiler
 from ..kernels.interrupts import deferred_interrupts
 from ..validation import check_choice, check_integer, check_memory
 from .cayley import CayleyDescent
-from .checkpoint import Checkpoint, check_checkpoint, check_state, fingerprint
+from .checkpoint import Checkpoint, check_checkpoint, check_state
 from .first_order import SGD, Adam
 from .lbfgs import LBFGS
 from .objective import Objective
@@ -43,6 +44,11 @@ METHODS: dict[str, Callable[..., Optimizer]] = {
 
 #: Called after every step with (step, error); the optimisation ends if it returns True.
 Callback = Callable[[int, float], Any]
+
+# What the steps of a run, and when it ends, depend on.
+_DECISIVE = (
+    "method", "steps", "tolerance", "gradient_tolerance", "smoothness", "power", "options",
+)  # fmt: skip
 
 # The optimisation has stalled when this many steps together gain less than the tolerance.
 _WINDOW = 10
@@ -246,12 +252,14 @@ class _Run:
         if settings.checkpoint is None:
             return None
         objective = self.optimizer.objective
-        r = objective.rotations
-        problem = (objective.matrix, r.offsets, r.groups, r.blocks, r.drop_offsets, r.wavelets)
-        chosen = [settings.method, settings.smoothness, settings.power, settings.options]
-        checkpoint = Checkpoint(
-            settings.checkpoint, fingerprint(*problem, chosen), settings.checkpoint_seconds
+        identity = fingerprint(
+            "optimisation",
+            matrix=objective.matrix,
+            scale=self.scale,
+            rotations=objective.rotations,
+            settings={name: getattr(settings, name) for name in _DECISIVE},
         )
+        checkpoint = Checkpoint(settings.checkpoint, identity, settings.checkpoint_seconds)
         state = checkpoint.load()
         if state is not None:
             try:

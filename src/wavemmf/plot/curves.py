@@ -166,6 +166,7 @@ def sparse_approximation(
 def _left(coefficients: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """Return the norm of what is left out if 0, 1, 2, ... largest coefficients are kept."""
     squares = np.sort(np.abs(coefficients.astype(np.float64)))[::-1] ** 2
-    left = np.concatenate([[squares.sum()], squares.sum() - np.cumsum(squares)])
-    norms: npt.NDArray[np.float64] = np.sqrt(np.maximum(left, 0.0))
+    # Summed from the smallest on: differences would lose what is small beside the whole.
+    left = np.concatenate([np.cumsum(squares[::-1])[::-1], [0.0]])
+    norms: npt.NDArray[np.float64] = np.sqrt(left)
     return norms

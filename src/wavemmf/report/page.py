@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import html
-import json
 import os
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from .._files import atomic_write, check_writable
+from .._json import json_text
 from ..errors import InvalidInputError, TooLargeError
 from ..factorization import Factorization
 from ..graphs import Graph
@@ -62,7 +62,7 @@ def report_html(f: Factorization, A: Any = None, title: str | None = None) -> st
         )
     graph = load_if_path(A)
     heading = title or _name(graph) or f"a matrix of {f.n} rows"
-    values = json.dumps(content(f, graph, heading), allow_nan=False, separators=(",", ":"))
+    values = json_text(content(f, graph, heading), indent=None)
     parts = {
         "TITLE": html.escape(heading),
         "STYLE": asset("page.css"),

@@ -21,7 +21,7 @@ def summarize(f: Factorization) -> dict[str, Any]:
         "error": f.error(),
         "relative_error": f.relative_error(),
         "error_is_exact": f.error_is_exact,
-        "estimated_error": f.history.details.get("estimated_error"),
+        "estimated_error": _pair(f.history.details.get("estimated_error")),
         "matrix_norm": f.matrix_norm,
         "n": f.n,
         "core": f.core_size,
@@ -46,7 +46,7 @@ def summarize(f: Factorization) -> dict[str, Any]:
 def _setting(f: Factorization, name: str, used: Any) -> int:
     """Return a setting, or the largest value in use if the factorization was made without."""
     given = f.parameters.get(name)
-    return int(used.max(initial=0)) if given is None else int(given)
+    return given if type(given) is int else int(used.max(initial=0))
 
 
 def _steps(f: Factorization) -> int | None:
@@ -59,15 +59,29 @@ def _finite(value: Any) -> float | None:
     return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
 
 
+def _pair(value: Any) -> list[float] | None:
+    """Return an estimate and its spread, None if what is kept is nothing of the kind."""
+    numbers = [_finite(x) for x in value] if isinstance(value, list) else []
+    return value if len(numbers) == 2 and None not in numbers else None
+
+
 def _spread(f: Factorization) -> dict[str, Any] | None:
-    """Return how the errors of the restarts were spread, None if there were none."""
+    """Return how the errors of the restarts were spread, None if nothing is known of them."""
     details = f.history.details
-    if not {"restarts", "closed_form_errors"} <= set(details):
+    runs, closed, optimized = (
+        details.get(name) for name in ("restarts", "closed_form_errors", "optimized_errors")
+    )
+    # A file may hold anything here: metadata are for people, and checked by nobody before.
+    known = isinstance(closed, dict) and all(
+        _finite(closed.get(name)) is not None for name in ("best", "median", "worst")
+    )
+    if not (known and type(runs) is int):
         return None
+    counted = isinstance(optimized, list) and all(_finite(x) is not None for x in optimized)
     return {
-        "runs": details["restarts"],
-        "closed_form_errors": details["closed_form_errors"],
-        "optimized_errors": details.get("optimized_errors"),
+        "runs": runs,
+        "closed_form_errors": closed,
+        "optimized_errors": optimized if counted else None,
     }
 
 
@@ -126,8 +140,8 @@ def _error_facts(summary: dict[str, Any]) -> dict[str, str]:
         "error": f"{limit}{summary['error']:.6g} (Frobenius norm)",
         "relative error": f"{limit}{summary['relative_error']:.6g}",
     }
-    if summary["estimated_error"] is not None:
-        estimate, spread = (float(x) / summary["matrix_norm"] for x in summary["estimated_error"])
+    if summary["estimated_error"] is not None and summary["matrix_norm"] > 0.0:
+        estimate, spread = (x / summary["matrix_norm"] for x in summary["estimated_error"])
         facts["relative error"] += f", estimated {estimate:.6g} ± {spread:.2g}"
     return facts
 

@@ -189,6 +189,10 @@ class Policy(torch.nn.Module):
 
         return sample(self, matrix, task, count)
 
+    def fingerprint_parts(self) -> dict[str, Any]:
+        """Return what the choices of this policy depend on: its architecture and its weights."""
+        return {"settings": self.settings, "weights": dict(self.state_dict())}
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy to a safetensors file, whole or not at all; see `load_policy`."""
         from .storage import save_policy

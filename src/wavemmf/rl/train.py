@@ -136,7 +136,7 @@ def train_policy(
         problems = [settle(learner, problem) for problem in problems]
         trainer = Trainer(learner, problems, settings, seed, report)
         if checkpoint is not None:
-            trainer.keep(checkpoint, checkpoint_seconds)
+            trainer.keep(checkpoint, checkpoint_seconds, episodes)
         trainer.run(episodes, callback)
     return learner
 

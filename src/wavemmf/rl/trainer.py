@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from .._fingerprint import fingerprint
 from .._progress import Report
 from ..errors import FileFormatError
 from ..kernels.interrupts import deferred_interrupts
 from ..kernels.threads import run_all
 from ..optimize import Settings, optimize
-from ..optimize.checkpoint import Checkpoint, fingerprint
+from ..optimize.checkpoint import Checkpoint
 from .history import TrainingHistory
 from .imitation import demonstrate
 from .play import Decisions, likelihoods, play
@@ -196,13 +197,18 @@ class Trainer:
 
     # -- checkpoints --
 
-    def keep(self, path: str | os.PathLike[str], seconds: float) -> None:
+    def keep(self, path: str | os.PathLike[str], seconds: float, episodes: int) -> None:
         """Write the state to a file now and then; if it exists, continue from there."""
-        graphs = [problem.dense for problem in self.problems]
-        plain = [self.policy.settings.to_json(), self.settings.to_json(), self.seed]
-        sizes = [vars(problem.schedule) for problem in self.problems]
-        start = [value.numpy() for value in self.policy.state_dict().values()]
-        self.checkpoint = Checkpoint(path, fingerprint(*graphs, *start, plain, sizes), seconds)
+        identity = fingerprint(
+            "training",
+            policy=self.policy,
+            graphs=[problem.matrix for problem in self.problems],
+            schedules=[problem.schedule for problem in self.problems],
+            settings=self.settings,
+            seed=self.seed,
+            episodes=episodes,
+        )
+        self.checkpoint = Checkpoint(path, identity, seconds)
         state = self.checkpoint.load()
         if state is not None:
             levels = [problem.schedule.levels for problem in self.problems]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import scipy.sparse as sp
 
 from ..factorization import Factorization, History
+from ..factorization.estimate import estimated_error
 from ..factorization.norms import frobenius_norm, power_of_two_scale
 from ..factorization.project import project, projection_work
 from ..optimize import Settings
@@ -96,7 +98,9 @@ def factorize_in_stages(
         history, parameters, error_is_exact=exact,
     )  # fmt: skip
     if not exact:
-        history.details["estimated_error"] = result.estimate_error(matrix, _SAMPLES, task.seed)
+        estimate = estimated_error(result, matrix, _SAMPLES, task.seed)
+        details = {**history.details, "estimated_error": estimate}
+        result = replace(result, history=replace(history, details=details))
     return result
 
 

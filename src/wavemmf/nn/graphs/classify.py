@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..._fingerprint import fingerprint
 from ..._progress import Report, silent
-from ..._version import __version__
-from ...optimize.checkpoint import fingerprint
 from ...validation import check_choice, check_integer
 from ..results import ResultStore
 from .duplicates import seen_in_training
@@ -135,6 +134,8 @@ class _Study:
     ) -> None:
         self.problem, self.model, self.store = problem, model, store
         self.name = (problem.name, folds, protocol, model.name)
+        # Once: every fold has a key, and the data are the same for all.
+        self.data = "" if store is None else fingerprint("graph data", data=problem)
 
     def run(
         self, tasks: list[_Task], jobs: int, report: Report
@@ -163,15 +164,15 @@ class _Study:
         return self.store.load((*self.name, *task[:2]), self._key(task), FoldOutcome)
 
     def _key(self, task: _Task) -> str:
-        seed, _, folds = task
-        none = np.empty(0, np.int64)
-        parts = [
-            part
-            for fold in folds
-            for part in (fold.train, none if fold.validation is None else fold.validation)
-        ]
+        seed, number, folds = task
         return fingerprint(
-            __version__, self.model.facts, self.problem.fingerprint, seed, *parts, folds[0].test
+            "graph run",
+            data=self.data,
+            model=self.model,
+            facts=self.model.facts,
+            seed=seed,
+            number=number,
+            folds=folds,
         )
 
     def _trials(

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ...errors import FileFormatError, InvalidInputError
 from ...graphs.datafolder import data_file
 from ...validation import check_choice, check_integer
+from ..subsets import check_subsets
 
 __all__ = ["FOLDS", "Fold", "inner_holdout", "make_folds"]
 
@@ -23,7 +24,12 @@ _PARTS = 10
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Disjoint sets of graphs, as ascending indices; `validation` is part of no other.
+    """Disjoint sets of graphs, as indices, at least one each; `validation` may be missing.
+
+    Raises
+    ------
+    InvalidInputError, InputTypeError
+        If a set is empty, or a graph is in two of them; the message names it.
 
     Examples
     --------
@@ -34,6 +40,16 @@ class Fold:
     train: Integers
     test: Integers
     validation: Integers | None = None
+
+    def __post_init__(self) -> None:
+        for name, indices in check_subsets("graph", **self.sets).items():
+            object.__setattr__(self, name, indices)
+
+    @property
+    def sets(self) -> dict[str, Integers]:
+        """The sets that there are, by name."""
+        given = {"train": self.train, "test": self.test, "validation": self.validation}
+        return {name: indices for name, indices in given.items() if indices is not None}
 
 
 def make_folds(
@@ -119,9 +135,12 @@ def _fixed(kind: str, dataset: str, size: int, count: int) -> list[Fold]:
             _indices(f"TUDataset/{dataset}/{folder}/{part}_idx-{number}.txt", size)
             for part in ("train", "test")
         )
-        if np.intersect1d(train, test).size:
-            raise FileFormatError(f"fold {number} of {dataset} tests on graphs it trains on")
-        folds.append(Fold(train, test))
+        try:
+            folds.append(Fold(train, test))
+        except InvalidInputError as error:
+            raise FileFormatError(
+                f"fold {number} of {dataset} tests on graphs it trains on: {error}"
+            ) from error
     return folds
 
 

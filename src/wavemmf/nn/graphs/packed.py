@@ -36,6 +36,9 @@ class PackedGraphs:
         self.columns = [_Column(key, data) for key in data[0].keys()]  # noqa: SIM118
         self.nodes = torch.tensor([each.num_nodes for each in data])
 
+    def __len__(self) -> int:
+        return len(self.nodes)
+
     def batch(self, indices: Sequence[int]) -> Any:
         """Return the graphs with these indices as one ``Batch``."""
         chosen = torch.as_tensor(indices)

@@ -9,15 +9,18 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 import torch
 
+from ..._fingerprint import fingerprint
 from ..._optional import require
 from ..._progress import Report, silent
+from ...cache import decisive
 from ...errors import FileFormatError, InvalidInputError
 from ...graphs import Graph, tu_dataset
 from ...graphs.datafolder import data_file, find_data_file
+from ...graphs.tudataset import integer_table
 from ...many import factorize_many
-from ...optimize.checkpoint import fingerprint
 from ...validation import check_choice
 from .blocks import compute_bases
 from .duplicates import isomorphism_classes
@@ -28,7 +31,7 @@ __all__ = ["GRAPH_DATASETS", "GraphProblem", "graph_data", "load_graph_problem"]
 GRAPH_DATASETS = ("MUTAG", "PTC", "PTC_MR", "PROTEINS", "NCI1", "NCI109", "ENZYMES", "DD")
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GraphProblem:
     """Many graphs with a class each.
 
@@ -67,6 +70,8 @@ class GraphProblem:
     _bases: dict[str, list[dict[str, Any]]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
+        if not self.graphs:
+            raise InvalidInputError("a problem has at least one graph, got none")
         classes = np.asarray(self.classes)
         if classes.shape != (len(self.graphs),) or classes.dtype.kind not in "iu":
             raise InvalidInputError(
@@ -79,8 +84,29 @@ class GraphProblem:
                 raise InvalidInputError(
                     f"graph {has.index(False)} has no node {what}, others have: all or none must"
                 )
-        if self.attributes and (not self.graphs or self.graphs[0].features is None):
+        if self.attributes and self.graphs[0].features is None:
             raise InvalidInputError(f"the nodes of {self.name} have no attributes")
+        if self.attributes:
+            self._check_tables("attributes", [graph.features for graph in self.graphs])
+        if self.edge_counts is not None:
+            self._check_tables("edge_counts", self.edge_counts)
+
+    def _check_tables(self, what: str, tables: Sequence[Any]) -> None:
+        """Refuse tables of nodes that do not fit their graphs, or each other, or are not finite."""
+        if len(tables) != len(self.graphs):
+            raise InvalidInputError(
+                f"{what} must have a table for each of {len(self.graphs)} graphs, got {len(tables)}"
+            )
+        columns = tables[0].shape[-1]
+        for number, (graph, table) in enumerate(zip(self.graphs, tables, strict=True)):
+            if table.shape != (graph.n, columns):
+                raise InvalidInputError(
+                    f"{what} of graph {number} must have shape {(graph.n, columns)}, as its nodes "
+                    f"and the tables before have it, got {table.shape}"
+                )
+            values = table.data if sp.issparse(table) else np.asarray(table)
+            if not np.isfinite(values).all():
+                raise InvalidInputError(f"{what} of graph {number} must be finite")
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -133,13 +159,14 @@ class GraphProblem:
         scale[scale == 0.0] = 1.0
         return [((table - mean) / scale).astype(np.float32) for table in tables]
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Digest of everything that a result depends on."""
-        parts: list[Any] = [self.y]
-        for graph, x in zip(self.graphs, self.features, strict=True):
-            parts += [graph.adjacency.indptr, graph.adjacency.indices, graph.adjacency.data, x]
-        return fingerprint(*parts)
+    def fingerprint_parts(self) -> dict[str, Any]:
+        """Return what the outcome of a training depends on, beside the model and the fold."""
+        return {
+            "adjacencies": [graph.adjacency for graph in self.graphs],
+            "node_labels": self.node_labels,
+            "features": self.features,
+            "y": self.y,
+        }
 
     @cached_property
     def isomorphism_classes(self) -> npt.NDArray[np.int64]:
@@ -148,7 +175,7 @@ class GraphProblem:
 
     def bases(self, report: Report = silent, **settings: Any) -> list[dict[str, Any]]:
         """Return the basis of every graph as arrays, by the settings of `compute_bases`."""
-        key = repr(sorted(settings.items()))
+        key = fingerprint("bases", settings=decisive(settings))
         if key not in self._bases:
             self._bases[key] = compute_bases(self.graphs, self.cache, report, **settings)
         return self._bases[key]
@@ -241,12 +268,14 @@ def edge_label_counts(name: str, sizes: Sequence[int]) -> list[npt.NDArray[np.fl
     labelled = find_data_file(f"{stem}_edge_labels.txt")
     if labelled is None:
         raise InvalidInputError(f"{name} has no edge labels")
-    pairs = np.loadtxt(data_file(f"{stem}_A.txt"), delimiter=",", dtype=np.int64, ndmin=2)
-    labels = np.loadtxt(labelled, dtype=np.int64, ndmin=1)
+    pairs = integer_table(data_file(f"{stem}_A.txt"), 2)
+    labels = integer_table(labelled, 1)[:, 0]
+    if pairs.size and not 1 <= pairs.min() <= pairs.max() <= sum(sizes):
+        raise FileFormatError(f"{name}_A.txt names nodes outside 1..{sum(sizes)}")
     if len(pairs) != len(labels):
         raise FileFormatError(f"{name} has {len(pairs)} edges but {len(labels)} edge labels")
     numbered = np.unique(labels, return_inverse=True)[1]
-    counts = np.zeros((sum(sizes), int(numbered.max()) + 1), np.float32)
+    counts = np.zeros((sum(sizes), int(numbered.max(initial=0)) + 1), np.float32)
     # Both directions of an edge are listed, so every node meets its edges as the first of a pair.
     np.add.at(counts, (pairs[:, 0] - 1, numbered), 1.0)
     return np.split(counts, np.cumsum(sizes)[:-1])

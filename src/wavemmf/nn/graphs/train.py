@@ -14,6 +14,7 @@ from torch.nn.functional import cross_entropy
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from ..._progress import Report, silent
+from ..subsets import check_inside
 from .folds import Fold, Integers
 from .packed import PackedGraphs
 from .settings import GraphTraining
@@ -66,6 +67,7 @@ def train_graphs(
     """
     s = settings or GraphTraining()
     start = time.perf_counter()
+    check_inside("graph", len(data), **fold.sets)
     graphs = data if isinstance(data, PackedGraphs) else PackedGraphs(data)
     batches = _shuffled(graphs, fold.train, s.batch_size, seed)
     test = _fixed(graphs, fold.test)

@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 
+from ..._fingerprint import fingerprint
 from ..._optional import require
+from ...cache import decisive
 from ...many import factorize_many
-from ...optimize.checkpoint import fingerprint
 from ..compute import network_matrix
 from .blocks import basis_arrays
 
@@ -61,7 +62,7 @@ class AddGraphWavelets(BaseTransform):
     def forward(self, data: Any) -> Any:
         """Attach the basis to `data`."""
         csr = network_matrix(data, "normalized_laplacian")
-        key = fingerprint(csr.indptr, csr.indices, csr.data)
+        key = fingerprint("basis in batches", graph=csr, settings=decisive(self.settings))
         if key not in self._known:
             (f,) = factorize_many([csr], cache=self.cache, **self.settings)
             arrays = basis_arrays(f)

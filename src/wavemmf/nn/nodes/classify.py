@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..._fingerprint import fingerprint
 from ..._progress import Report, silent
-from ..._version import __version__
 from ...errors import InvalidInputError
-from ...optimize.checkpoint import fingerprint
 from ...validation import check_choice, check_integer
 from ..results import ResultStore
 from .models import MODELS, make_candidate
@@ -129,8 +128,8 @@ def classify_nodes(
     epochs : int, optional
         Another number of epochs than the network's own.
     folder : path, optional
-        Keep the outcome of every run here as JSON; runs found here, of the same settings, are not
-        repeated.
+        Keep the outcome of every run here as JSON; runs found here, of the same settings and
+        data, are not repeated.
     report : callable
         Called as ``report(done, total, note)`` after every run.
 
@@ -176,9 +175,13 @@ def _run(
         facts = {**candidate.facts, "training": candidate.training.to_json()}
         name = (problem.name, split, model, seed)
         key = fingerprint(
-            __version__, facts, problem.x.numpy(), problem.edge_index.numpy(),
-            nodes.train, nodes.validation, nodes.test,
-        )  # fmt: skip
+            "node run",
+            model=model,
+            facts=facts,
+            data=problem,
+            split=nodes,
+            seed=seed,
+        )
         kept = None if store is None else store.load(name, key, Outcome)
         if kept is not None:
             return kept, facts, nodes.protocol

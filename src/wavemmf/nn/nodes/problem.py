@@ -11,6 +11,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
+from ..._fingerprint import fingerprint
+from ...cache import decisive
 from ...errors import InvalidInputError
 from ...graphs import Graph, karate, linqs, similarity_graph
 from ...graphs.planetoid import planetoid
@@ -19,6 +21,8 @@ from ..basis import WaveletBasis
 from ..compute import hop_operator, wavelet_basis
 from ..sparse import SparseOperator
 from .heat import HeatWavelets
+from .labels import check_classes, check_features
+from .splits import PUBLIC, make_split
 
 __all__ = ["DATASETS", "NodeProblem", "load_problem"]
 
@@ -36,7 +40,7 @@ _SPARSE_SHARE = 0.1
 DATASETS = (*_LINQS, *_PLANETOID, "karate")
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NodeProblem:
     """A graph, features and labels of its nodes, and the operators that networks ask for.
 
@@ -49,13 +53,18 @@ class NodeProblem:
     graph : Graph
         The graph, undirected.
     x : tensor of shape (n, features)
-        Features; the rows add up to one.
-    y : tensor of shape (n,)
-        Classes.
+        Features, finite; usually their rows add up to one. Networks take them as float32.
+    y : integer tensor of shape (n,)
+        Classes, counted from 0.
     public : triple of int arrays, optional
-        The fixed split that came with the data.
+        The fixed split that came with the data: disjoint sets of nodes.
     cache : bool or folder, optional
         Where factorizations are kept; see `wavemmf.nn.wavelet_basis`.
+
+    Raises
+    ------
+    InvalidInputError, InputTypeError
+        If they do not fit, with the position of what is wrong.
 
     Examples
     --------
@@ -73,11 +82,21 @@ class NodeProblem:
     _similar: dict[int, SparseOperator] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        if self.x.ndim != 2 or self.y.ndim != 1 or not len(self.x) == len(self.y) == self.graph.n:
+        # Copies: what is made of them is kept, and must not change when the caller's tensors do.
+        x, y = check_features(self.x).clone(), check_classes(self.y).clone()
+        if not len(x) == len(y) == self.graph.n:
             raise InvalidInputError(
                 f"x and y must have one row for each of {self.graph.n} nodes, got shapes "
-                f"{tuple(self.x.shape)} and {tuple(self.y.shape)}"
+                f"{tuple(x.shape)} and {tuple(y.shape)}"
             )
+        object.__setattr__(self, "x", x)
+        object.__setattr__(self, "y", y)
+        if self.public is not None:
+            make_split(PUBLIC, y.numpy(), public=self.public)  # for its complaints
+
+    def fingerprint_parts(self) -> dict[str, Any]:
+        """Return what the outcome of a training depends on, beside the network and the split."""
+        return {"adjacency": self.graph.adjacency, "x": self.x, "y": self.y}
 
     @property
     def num_features(self) -> int:
@@ -119,7 +138,7 @@ class NodeProblem:
 
     def basis(self, **settings: Any) -> WaveletBasis:
         """Return the wavelet basis; the settings are those of `wavemmf.nn.wavelet_basis`."""
-        key = repr(sorted(settings.items()))
+        key = fingerprint("basis", settings=decisive(settings))
         if key not in self._bases:
             self._bases[key] = wavelet_basis(self.graph, cache=self.cache, **settings)
         return self._bases[key]

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ...errors import InvalidInputError
 from ...validation import check_choice, check_integer
+from ..subsets import check_inside, check_subsets
 
 __all__ = ["PER_CLASS", "PUBLIC", "SPLITS", "UNIFORM", "Split", "make_split"]
 
@@ -39,15 +40,35 @@ class Split:
     Parameters
     ----------
     train, validation, test : int arrays
-        Indices of nodes, ascending.
+        Indices of nodes, at least one each.
     protocol : str
         How they were chosen, in words.
+
+    Raises
+    ------
+    InvalidInputError, InputTypeError
+        If a set is empty, or a node is in two of them; the message names it.
+
+    Examples
+    --------
+    >>> Split([0, 2], [1], [3], "by hand").test
+    array([3])
     """
 
     train: Integers
     validation: Integers
     test: Integers
     protocol: str
+
+    def __post_init__(self) -> None:
+        sets = check_subsets("node", **self.sets)
+        for name, indices in sets.items():
+            object.__setattr__(self, name, indices)
+
+    @property
+    def sets(self) -> dict[str, Integers]:
+        """The three sets by name."""
+        return {"train": self.train, "validation": self.validation, "test": self.test}
 
 
 def make_split(
@@ -93,10 +114,17 @@ def make_split(
                 f"of the splits {', '.join(UNIFORM)}"
             )
         train, validation, test = public
-        return Split(train, validation, test, _PROTOCOLS[name])
+        fixed = Split(train, validation, test, _PROTOCOLS[name])
+        check_inside("node", classes.size, **fixed.sets)
+        return fixed
     rng = np.random.default_rng(seed)
     parts = _per_class(classes, rng) if name == PER_CLASS else _uniform(classes, rng, name)
     train, validation, test = (np.sort(part) for part in parts)
+    if not (train.size and validation.size and test.size):
+        raise InvalidInputError(
+            f"split={name!r} of {classes.size} nodes leaves {train.size} for training, "
+            f"{validation.size} for validation and {test.size} for tests; each needs one at least"
+        )
     return Split(train, validation, test, _PROTOCOLS[name])
 
 
@@ -108,9 +136,9 @@ def _uniform(classes: Integers, rng: np.random.Generator, name: str) -> list[Int
 
 def _per_class(classes: Integers, rng: np.random.Generator) -> list[Integers]:
     order = rng.permutation(classes.size)
-    each = round(0.6 * classes.size / np.unique(classes).size)
+    each = round(0.6 * classes.size / max(1, np.unique(classes).size))
     chosen = [order[classes[order] == label][:each] for label in np.unique(classes)]
-    train = np.concatenate(chosen)
+    train = np.concatenate([np.empty(0, np.int64), *chosen])
     rest = order[~np.isin(order, train)]
     validation, test = np.split(rest, [round(0.2 * classes.size)])
     return [train, validation, test]

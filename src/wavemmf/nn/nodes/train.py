@@ -12,7 +12,10 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from ..._progress import Report, silent
+from ...errors import InvalidInputError
 from ..settings import TrainingSettings
+from ..subsets import check_inside
+from .labels import check_classes
 from .splits import Split
 
 __all__ = ["Outcome", "train_nodes"]
@@ -76,8 +79,15 @@ def train_nodes(
     Returns
     -------
     Outcome
+
+    Raises
+    ------
+    InvalidInputError, InputTypeError
+        If classes or nodes are none, or the untrained network scores nodes with NaN.
     """
     s = settings or TrainingSettings()
+    y = check_classes(y)
+    check_inside("node", len(y), **split.sets)
     train, validation = torch.from_numpy(split.train), torch.from_numpy(split.validation)
     groups: Any = net.parameter_groups(s)  # type: ignore[operator]
     optimizer = torch.optim.Adam(groups, lr=s.learning_rate)
@@ -87,7 +97,13 @@ def train_nodes(
     for epoch in range(1, s.epochs + 1):
         net.train()
         optimizer.zero_grad()
-        _loss(scores, y, train, s.agreement).backward()
+        loss = _loss(scores, y, train, s.agreement)
+        if epoch == 1 and not bool(torch.isfinite(loss)):
+            raise InvalidInputError(
+                f"the network's loss on the training nodes is {loss.item()} before it has learned "
+                "anything: look for NaN or infinite features"
+            )
+        loss.backward()
         optimizer.step()
         choice.see(net, epoch, *_judge(net, scores, y, validation))
         report(epoch, s.epochs, f"validation accuracy {choice.accuracy:.3f}")
