@@ -30,9 +30,14 @@ def symmetric_eigen(matrix):
     rows = np.eye(size)
     diagonalize(work, rows, 1e-15)
     values = np.empty(size)
+    scale = 0.0
     for a in range(size):
         values[a] = work[a, a]
-    order = np.argsort(values, kind="mergesort")
+        scale = max(scale, abs(values[a]))
+    keys = np.zeros(size)
+    if scale > 0.0:
+        keys = np.floor(values / (10.0 * _EQUAL * scale) + 0.5)  # equal ones keep their order
+    order = np.argsort(keys, kind="mergesort")
     return values[order], rows[order]
 
 

@@ -65,14 +65,37 @@ def local_score(gram, block, drop):
 
 @jit
 def _best_wavelet(gram, block):
-    """The smallest cost, and an orthonormal basis that begins with the wavelet that has it."""
-    size = gram.shape[0]
+    """The smallest cost, and an orthonormal basis that begins with the wavelet that has it.
+
+    The search begins at the best eigenvector of each of the two matrices: between them lies the
+    best wavelet of two rows, and usually that of more.
+    """
     values, rows = symmetric_eigen(gram)
+    best, basis = _descend(gram, block, values, congruence(rows, block), rows)
+    _, rows = symmetric_eigen(block)
     turned = congruence(rows, block)
-    pick = _cheapest(values, turned)
-    best = values[pick] - turned[pick, pick] * turned[pick, pick]
-    frequency = turned[pick, pick]
-    scale = abs(values[0]) + abs(values[size - 1])
+    energies = np.empty(rows.shape[0])
+    for e in range(energies.size):
+        energies[e] = products(rows[e : e + 1], gram, rows[e])[0]
+    other, turn = _descend(gram, block, energies, turned, rows)
+    if other < best - _EQUAL * (abs(values[0]) + abs(values[values.size - 1])):
+        return other, turn
+    return best, basis
+
+
+@jit
+def _descend(gram, block, energies, turned, rows):
+    """Improve the best of some orthonormal rows, by the frequency at which it is looked for.
+
+    `energies` and `turned` are the diagonal of `gram`, and `block`, in the basis of the rows.
+    """
+    size = gram.shape[0]
+    pick = _cheapest(energies, turned)
+    own = frequency = turned[pick, pick]
+    best = energies[pick] - own * own
+    scale = 0.0
+    for a in range(size):
+        scale += abs(gram[a, a])
     basis = rows.copy()
     basis[0] = rows[pick]
     for a in range(pick):
@@ -83,17 +106,20 @@ def _best_wavelet(gram, block):
             for b in range(size):
                 shifted[a, b] = gram[a, b] - 2.0 * frequency * block[a, b]
             shifted[a, a] += frequency * frequency
-        shifted = congruence(rows, shifted)
-        values, turn = symmetric_eigen(shifted)
+        values, turn = symmetric_eigen(congruence(rows, shifted))
         rows = product(turn, rows)
         turned = congruence(rows, block)
-        own = turned[0, 0]
-        cost = values[0] - (own - frequency) * (own - frequency)
-        if cost > best - 1e-14 * scale:
+        found = turned[0, 0]
+        cost = values[0] - (found - frequency) * (found - frequency)
+        if cost < best - 1e-14 * scale:
+            best = cost
+            own = found
+            basis[:] = rows
+            frequency = _next_frequency(frequency, values, turned)
+        elif frequency != own:
+            frequency = own  # a step that went too far: this one cannot
+        else:
             break
-        best = cost
-        basis[:] = rows
-        frequency = _next_frequency(frequency, values, turned)
     return best, basis
 
 
@@ -118,8 +144,10 @@ def _next_frequency(frequency, values, turned):
 
 @jit
 def _cheapest(values, turned):
-    """The eigenvector with the smallest true residual; of equals the first."""
-    scale = abs(values[0]) + abs(values[values.size - 1])
+    """The row with the smallest true residual; of equals the first."""
+    scale = 0.0
+    for e in range(values.size):
+        scale = max(scale, abs(values[e]))
     best = np.inf
     pick = 0
     for e in range(values.size):
