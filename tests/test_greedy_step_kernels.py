@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dense
+from wavemmf.kernels.candidates import HEAVY, SHIFTED
 from wavemmf.kernels.greedy_dense import (
     NEGLIGIBLE,
     NOTICEABLE,
@@ -49,8 +50,8 @@ def most_correlated(
     choice: Choice,
     rng: np.ndarray,
 ) -> list[list[int]]:
-    """Return the groups of a pivot by the two measures."""
-    groups, lengths = np.full((2, k), -1), np.zeros(2, np.int64)
+    """Return the groups of a pivot by the three measures."""
+    groups, lengths = np.full((3, k), -1), np.zeros(3, np.int64)
     _most_correlated(p, matrix, gram, np.diag(gram).copy(), active, choice, rng, groups, lengths)
     return [group[:size].tolist() for group, size in zip(groups, lengths, strict=True)]
 
@@ -66,11 +67,13 @@ def test_most_correlated_rows(k: int, p: int, shift: float) -> None:
     found = most_correlated(
         p, matrix, matrix @ matrix, active, k, PLAIN._replace(shift=shift), seeded(0)
     )
-    for rows, measured in zip(found, (matrix, centred), strict=True):
+    for measure, rows in enumerate(found):
+        measured = matrix if measure == SHIFTED else centred
         gram = measured @ measured
         partners = [j for j in range(active) if j != p and abs(gram[p, j]) > 1e-12]
         assert len(rows) == min(k, 1 + len(partners))
-        key = {j: -(gram[p, j] ** 2) / gram[j, j] for j in partners}
+        length = np.ones(10) if measure == HEAVY else np.diag(gram)
+        key = {j: -(gram[p, j] ** 2) / length[j] for j in partners}
         assert rows == [p, *sorted(partners, key=key.__getitem__)][:k]
 
 
@@ -88,19 +91,19 @@ def test_groups_are_completed_by_rows_correlated_with_their_members() -> None:
 
 def test_rows_without_energy_are_no_partners() -> None:
     matrix = np.diag([1.0, 0.0, 0.0])
-    assert most_correlated(0, matrix, matrix @ matrix, 3, 3, PLAIN, seeded(0)) == [[0], [0]]
+    assert most_correlated(0, matrix, matrix @ matrix, 3, 3, PLAIN, seeded(0)) == [[0]] * 3
 
 
 def test_of_rows_that_are_as_good_the_first_are_taken() -> None:
     ones = np.ones((9, 9))
-    assert most_correlated(2, ones, ones @ ones, 9, 4, PLAIN, seeded(0)) == [[2, 0, 1, 3]] * 2
+    assert most_correlated(2, ones, ones @ ones, 9, 4, PLAIN, seeded(0)) == [[2, 0, 1, 3]] * 3
 
 
 def test_noise_on_correlations_is_normal_in_their_logarithm() -> None:
     # Row 1 wins over row 2 if log(e) + N > N', which has the probability Phi(1 / sqrt(2)).
     gram = np.ones((3, 3))
     gram[0, 1] = np.e
-    rng, wins = seeded(0), np.zeros(2)
+    rng, wins = seeded(0), np.zeros(3)
     noisy = PLAIN._replace(correlation_noise=1.0)
     for _ in range(2000):
         wins += [group[1] == 1 for group in most_correlated(0, gram, gram, 3, 2, noisy, rng)]

@@ -8,6 +8,7 @@ from ._jit import jit
 
 __all__ = [
     "CENTRED",
+    "HEAVY",
     "ORTHOGONAL",
     "SHIFTED",
     "among",
@@ -19,9 +20,10 @@ __all__ = [
     "wavelets_of",
 ]
 
-#: Partners of a pivot are ranked by how parallel their rows are to its row: with the diagonal that
-#: `wavemmf.kernels.centre` gave the matrix, and with a diagonal of mean zero.
-SHIFTED, CENTRED = 0, 1
+#: Partners of a pivot are ranked by how parallel their rows are to its row, with the diagonal that
+#: `wavemmf.kernels.centre` gave the matrix and with a diagonal of mean zero; and by what they have
+#: in common with it, however long they are.
+SHIFTED, CENTRED, HEAVY = 0, 1, 2
 #: Rows whose squared cosine is below this count as orthogonal.
 ORTHOGONAL = 1e-24
 

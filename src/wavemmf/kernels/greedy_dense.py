@@ -16,6 +16,7 @@ import numpy as np
 from ._jit import jit
 from .candidates import (
     CENTRED,
+    HEAVY,
     ORTHOGONAL,
     SHIFTED,
     among,
@@ -214,13 +215,14 @@ def _score_pivot(p, matrix, gram, energy, active, choice, rng, groups, sizes, sc
             sizes[p] = 2
         scores[p] = _perturbed(comparable(score), choice.score_noise, rng)
         return
-    candidates = np.empty((2, k), np.int64)
-    lengths = np.empty(2, np.int64)
+    candidates = np.empty((3, k), np.int64)
+    lengths = np.empty(3, np.int64)
     _most_correlated(p, matrix, gram, energy, active, choice, rng, candidates, lengths)
     scores[p] = np.inf
-    for c in range(2):
+    # Heavy rows never paid when the survivors stay near the axes.
+    for c in range(HEAVY if choice.nearest else HEAVY + 1):
         # Rows of no use to the pivot may be of use to the others.
-        offset = -choice.shift if c == CENTRED else 0.0
+        offset = 0.0 if c == SHIFTED else -choice.shift
         size = _fill_up(matrix, gram, energy, active, offset, candidates[c], lengths[c])
         rows = candidates[c, :size]
         if c > 0 and size == sizes[p] and same_members(rows, groups[p], size):
@@ -249,10 +251,11 @@ def _perturbed(score, noise, rng):
 
 @jit
 def _most_correlated(p, matrix, gram, energy, active, choice, rng, candidates, lengths):
-    """Pivot `p` and its up to k-1 best partners, those most parallel to it, by two measures.
+    """Pivot `p` and its up to k-1 best partners, by three measures.
 
-    By ``g_pj^2 / g_jj``, and by the same with the shift taken out of the diagonal, which is better
-    for matrices of low rank. Rows orthogonal to the pivot are left out.
+    By ``g_pj^2 / g_jj``, which prefers rows parallel to the pivot; by the same with the shift taken
+    out of the diagonal; and by ``g_pj^2``, which prefers heavy rows. None is best everywhere. Rows
+    orthogonal to the pivot are left out.
     """
     keys = np.zeros(candidates.shape)
     candidates[:, 0] = p
@@ -274,6 +277,7 @@ def _most_correlated(p, matrix, gram, energy, active, choice, rng, candidates, l
         rest = energy[j] - 2.0 * shift * matrix[j, j] + shift * shift
         if squared > least * energy[j] and rest > 0.0:
             offer(keys, candidates, lengths, CENTRED, squared * factor / rest, j)
+            offer(keys, candidates, lengths, HEAVY, squared * factor, j)
 
 
 @jit

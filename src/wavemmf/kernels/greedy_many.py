@@ -20,9 +20,9 @@ _NO_SIZES = np.zeros(0, np.int64)
 
 # Strength of the noise on the scores of further tries; and how many there are, for small matrices
 # (up to so many rows) and for the others.
-_NOISE = 0.1
+_NOISE = 0.05
 _SMALL = 64
-_TRIES_IF_SMALL = 4
+_TRIES_IF_SMALL = 5
 _TRIES = 3
 
 
