@@ -67,9 +67,11 @@ def best_cost(matrix: np.ndarray, choice: Choice, k: int) -> float:
 
 
 CHOICES = [
-    (2, Choice(1, True, False, 0.0, 0.0, 0.0)), (2, Choice(1, False, False, 0.0, 0.0, 0.0)),
-    (3, Choice(1, False, True, 0.0, 0.0, 0.0)), (4, Choice(1, False, False, 0.0, 0.0, 0.0)),
-    (4, Choice(2, False, True, 0.0, 0.0, 0.0)), (5, Choice(4, False, False, 0.0, 0.0, 0.0)),
+    (k, Choice(drop, exhaustive, nearest, 0.0, 0.0, 0.0, True, False))
+    for k, drop, exhaustive, nearest in (
+        (2, 1, True, False), (2, 1, False, False), (3, 1, False, True),
+        (4, 1, False, False), (4, 2, False, True), (5, 4, False, False),
+    )
 ]  # fmt: skip
 
 
@@ -138,7 +140,7 @@ def test_levels_one_by_one_are_those_of_one_call(k: int, choice: Choice, noise: 
 def test_given_groups_are_taken_while_all_their_rows_are_active() -> None:
     matrix = dense.random_symmetric(9, seed=3)
     given = np.array([[7, 2, 4], [1, 0, 0], [5, 6, 8]]), np.array([3, 2, 3])
-    run = Greedy(matrix, 3, Choice(1, False, False, 0.0, 0.0, 0.0))
+    run = Greedy(matrix, 3, Choice(1, False, False, 0.0, 0.0, 0.0, True, False))
     run.take(2, 3, given)
     levels = run.levels()
     for level, size in enumerate(given[1]):
@@ -213,7 +215,7 @@ def test_the_best_of_several_tries_wins(k: int, drop: int) -> None:
         _, shift = centre_dense(ordered)
         errors = []
         for kind in (False, True):
-            run = Greedy(ordered, k, Choice(drop, k == 2, kind, 0.0, 0.0, shift))
+            run = Greedy(ordered, k, Choice(drop, k == 2, kind, 0.0, 0.0, shift, kind, False))
             run.gram = small_gram(ordered)
             run.energy = np.diag(run.gram).copy()
             run.take(core, 100)

@@ -38,7 +38,7 @@ def test_where_given_rows_are() -> None:
     assert _given_rows(labels, 5, groups, sizes, 3).tolist() == []
 
 
-PLAIN = Choice(1, False, False, 0.0, 0.0, 0.0)
+PLAIN = Choice(1, False, False, 0.0, 0.0, 0.0, True, False)
 
 
 def most_correlated(
@@ -164,7 +164,7 @@ def test_the_best_pivot_is_scored_again_before_it_is_taken() -> None:
     gram, rng = matrix @ matrix, seeded(0)
     groups, sizes = np.zeros((8, 3), np.int64), np.zeros(8, np.int64)
     scores, dirty, fresh = np.zeros(8), np.ones(8, bool), np.full(8, -1)
-    choice = Choice(1, False, False, 0.0, 0.0, 0.0)
+    choice = Choice(1, False, False, 0.0, 0.0, 0.0, True, False)
 
     def best(level: int) -> int:
         return _best_pivot(

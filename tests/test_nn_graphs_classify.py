@@ -555,6 +555,7 @@ def test_broken_edge_labels(tmp_path, monkeypatch, labels, message):
     for name, text in files.items():
         (folder / f"MUTAG_{name}.txt").write_text(text)
     monkeypatch.setenv("WAVEMMF_DATA", str(tmp_path))
+    monkeypatch.setenv("WAVEMMF_ACCEPT_CHANGED_DATA", "1")
     with pytest.raises(FileFormatError, match=message):
         edge_label_counts("MUTAG", [2])
     (folder / "MUTAG_edge_labels.txt").write_text("0\n1\n")

@@ -35,6 +35,8 @@ __all__ = ["Choice", "greedy_levels", "move_last_row"]
 # A dropped row's entries below this, relative to its norm, leave the Gram matrix as it is: their
 # total effect is below what the scores can resolve.
 NEGLIGIBLE = 1e-7
+# A wavelet does not use a row if its entry is below this.
+_UNUSED = 1e-6
 # Exchanges of rows tried on the group of a level.
 _EXCHANGES = 8
 # A row loses this share of its own energy, or more, to a dropped column: score it again.
@@ -45,8 +47,9 @@ class Choice(NamedTuple):
     """How groups are chosen.
 
     Wavelets per level; whether all pairs are tried (for groups of two); whether survivors are those
-    nearest to the axes; the strength of the noise on scores and on correlations; and the mean that
-    the diagonal was given (`wavemmf.kernels.centre`).
+    nearest to the axes; the strength of the noise on scores and on correlations; the mean that the
+    diagonal was given (`wavemmf.kernels.centre`); whether heavy rows are tried as partners; and
+    whether rows that no wavelet uses leave the group.
     """
 
     drop: int
@@ -55,6 +58,8 @@ class Choice(NamedTuple):
     score_noise: float
     correlation_noise: float
     shift: float
+    heavy: bool
+    trim: bool
 
 
 @jit
@@ -90,6 +95,13 @@ def greedy_levels(
         score, basis = local_score(local_gram, local_block, count)
         if given == 0 and k > 2 and count == 1 and comparable(score) > 0.0:
             rows, basis = _exchange_rows(matrix, gram, rows, score, basis, active, k)
+        if given == 0 and choice.trim:
+            used = _used_rows(basis, count)
+            if used.size < rows.size:
+                # Rows that no wavelet needs stay as they are.
+                rows = rows[used]
+                local_gram, local_block = _gather(matrix, gram, rows)
+                _, basis = local_score(local_gram, local_block, count)
         size = rows.size
         everywhere = np.ones(size, np.bool_)
         rotation, positions = complete_rotation(basis, count, everywhere, choice.nearest)
@@ -145,6 +157,22 @@ def _exchange_rows(matrix, gram, rows, score, basis, active, k):
             break
         score, rows, basis = after, changed, turned
     return rows, basis
+
+
+@jit
+def _used_rows(basis, count):
+    """Which rows of a group its wavelets use: more than there are wavelets, or all."""
+    size = basis.shape[1]
+    used = np.zeros(size, np.bool_)
+    total = 0
+    for a in range(size):
+        for q in range(count):
+            if abs(basis[q, a]) > _UNUSED:
+                used[a] = True
+        total += used[a]
+    if total <= count:
+        used[:] = True
+    return np.flatnonzero(used)
 
 
 @jit
@@ -219,8 +247,7 @@ def _score_pivot(p, matrix, gram, energy, active, choice, rng, groups, sizes, sc
     lengths = np.empty(3, np.int64)
     _most_correlated(p, matrix, gram, energy, active, choice, rng, candidates, lengths)
     scores[p] = np.inf
-    # Heavy rows never paid when the survivors stay near the axes.
-    for c in range(HEAVY if choice.nearest else HEAVY + 1):
+    for c in range(HEAVY + 1 if choice.heavy else HEAVY):
         # Rows of no use to the pivot may be of use to the others.
         offset = 0.0 if c == SHIFTED else -choice.shift
         size = _fill_up(matrix, gram, energy, active, offset, candidates[c], lengths[c])

@@ -60,9 +60,10 @@ def greedy_many(
                 np.empty(most, np.int64),
                 np.empty((most, k, k)),
             )
-            noise = 0.0 if attempt < kinds else _NOISE
             kind = first_kind + attempt if attempt < kinds else first_kind
-            choice = Choice(drop, exhaustive, kind == 1, noise, 0.0, shift)
+            noise = _NOISE if attempt > kinds else 0.0
+            heavy, trim = attempt >= kinds, attempt == kinds
+            choice = Choice(drop, exhaustive, kind == 1, noise, 0.0, shift, heavy, trim)
             levels = _run(matrix, core, choice, seeded(attempt), record)
             packed = _pack(levels, record)
             error = _squared_error(matrix, core, packed)

@@ -79,6 +79,7 @@ def greedy(
         return chosen
     scaled: Any = matrix / power_of_two_scale(matrix)
     ordered, order = in_canonical_order(scaled)
+    task = replace(task, given=task.given.renumbered(np.argsort(order)))
     return renumbered(greedy_in_order(ordered, task, pairs, survivors), order)
 
 
@@ -188,6 +189,9 @@ def _run_dense(matrix: Any, task: Task, exhaustive: bool, nearest: bool) -> Rota
         score_noise=float(task.score_noise),
         correlation_noise=float(task.correlation_noise),
         shift=shift,
+        # Heavy rows never paid when the survivors stay near the axes.
+        heavy=not nearest,
+        trim=False,
     )
     rng = seeded(task.seed)
     active, level = n, 0
