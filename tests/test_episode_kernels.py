@@ -58,8 +58,8 @@ def expected_level(
     """Return the rotation of a group, and its wavelets."""
     allowed = np.ones(rows.size, bool) if anywhere else np.arange(rows.size) < count
     square, block = np.ix_(rows, rows), np.ascontiguousarray(matrix[np.ix_(rows, rows)])
-    _, vectors, chosen = local_score((matrix @ matrix)[square], block, count)
-    rotation, places = complete_rotation(vectors, chosen, block, allowed, nearest)
+    _, basis = local_score((matrix @ matrix)[square], block, count)
+    rotation, places = complete_rotation(basis, count, allowed, nearest)
     return rotation, rows[places]
 
 
@@ -254,8 +254,8 @@ def test_rotations_of_a_round(anywhere: bool, nearest: bool) -> None:
         size, count = sizes[g], drops[g]
         rows = groups[g, :size]
         block = np.ascontiguousarray(matrix[np.ix_(rows, rows)])
-        _, vectors, chosen = local_score(gram[np.ix_(rows, rows)], block, count)
+        _, basis = local_score(gram[np.ix_(rows, rows)], block, count)
         allowed = np.ones(size, bool) if anywhere else np.arange(size) < count
-        rotation, places = complete_rotation(vectors, chosen, block, allowed, nearest)
+        rotation, places = complete_rotation(basis, count, allowed, nearest)
         np.testing.assert_allclose(blocks[g, :size, :size], rotation, atol=1e-9)
         assert wavelets[g, :count].tolist() == rows[places].tolist()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dense
+from wavemmf.kernels.candidates import HEAVY, SHIFTED
 from wavemmf.kernels.greedy_dense import (
     NEGLIGIBLE,
     NOTICEABLE,
@@ -13,6 +14,8 @@ from wavemmf.kernels.greedy_dense import (
     _best_partner,
     _best_pivot,
     _downdate_gram,
+    _exchange_rows,
+    _fill_up,
     _given_rows,
     _mark_touched,
     _most_correlated,
@@ -21,6 +24,7 @@ from wavemmf.kernels.greedy_dense import (
     move_last_row,
 )
 from wavemmf.kernels.local import local_score
+from wavemmf.kernels.noise import seeded
 
 
 def test_where_given_rows_are() -> None:
@@ -34,56 +38,96 @@ def test_where_given_rows_are() -> None:
     assert _given_rows(labels, 5, groups, sizes, 3).tolist() == []
 
 
+PLAIN = Choice(1, False, False, 0.0, 0.0, 0.0, True, False)
+
+
+def most_correlated(
+    p: int,
+    matrix: np.ndarray,
+    gram: np.ndarray,
+    active: int,
+    k: int,
+    choice: Choice,
+    rng: np.ndarray,
+) -> list[list[int]]:
+    """Return the groups of a pivot by the three measures."""
+    groups, lengths = np.full((3, k), -1), np.zeros(3, np.int64)
+    _most_correlated(p, matrix, gram, np.diag(gram).copy(), active, choice, rng, groups, lengths)
+    return [group[:size].tolist() for group, size in zip(groups, lengths, strict=True)]
+
+
 @pytest.mark.parametrize("k", [2, 3, 6, 12])
 @pytest.mark.parametrize("p", [0, 4, 8])
-def test_most_correlated_rows(k: int, p: int) -> None:
-    matrix = dense.random_symmetric(10, seed=2, density=0.35)
-    matrix[6] = matrix[:, 6] = 0.0
-    gram = matrix @ matrix
-    energy, active = np.diag(gram).copy(), 9
-    relative, absolute = np.full(k, -1), np.full(k, -1)
-    rng = np.random.default_rng(0)
-    size = _most_correlated(p, gram, energy, active, k, relative, absolute, 0.0, rng)
-    partners = [j for j in range(active) if j != p and gram[p, j] != 0.0]
-    assert size == min(k, 1 + len(partners))
-    assert 6 not in partners
-    squared = {j: gram[p, j] ** 2 for j in partners}
-    for found, key in (
-        (relative, lambda j: -squared[j] / energy[j]),
-        (absolute, lambda j: -squared[j]),
-    ):
-        assert found[:size].tolist() == [p, *sorted(partners, key=key)][:size]
+@pytest.mark.parametrize("shift", [0.0, 0.6])
+def test_most_correlated_rows(k: int, p: int, shift: float) -> None:
+    centred = dense.random_symmetric(10, seed=2, density=0.35)
+    centred[6] = centred[:, 6] = 0.0
+    matrix = centred + shift * np.eye(10)
+    active = 9
+    found = most_correlated(
+        p, matrix, matrix @ matrix, active, k, PLAIN._replace(shift=shift), seeded(0)
+    )
+    for measure, rows in enumerate(found):
+        measured = matrix if measure == SHIFTED else centred
+        gram = measured @ measured
+        partners = [j for j in range(active) if j != p and abs(gram[p, j]) > 1e-12]
+        assert len(rows) == min(k, 1 + len(partners))
+        length = np.ones(10) if measure == HEAVY else np.diag(gram)
+        key = {j: -(gram[p, j] ** 2) / length[j] for j in partners}
+        assert rows == [p, *sorted(partners, key=key.__getitem__)][:k]
+
+
+def test_groups_are_completed_by_rows_correlated_with_their_members() -> None:
+    path = np.diag(np.ones(9), 1) + np.diag(np.ones(9), -1) + 0.9 * np.eye(10)
+    gram = path @ path
+    group = np.full(6, -1)
+    group[:3] = 0, 1, 2
+    assert _fill_up(path, gram, np.diag(gram).copy(), 10, 0.0, group, 3) == 6
+    assert group.tolist()[:4] == [0, 1, 2, 3]
+    assert sorted(group) == [0, 1, 2, 3, 4, 5]
+    alone = np.array([0, -1])
+    assert _fill_up(np.eye(3), np.eye(3), np.ones(3), 3, 0.0, alone, 1) == 1
 
 
 def test_rows_without_energy_are_no_partners() -> None:
-    gram, energy = np.ones((3, 3)), np.array([1.0, 0.0, -1e-20])
-    relative, absolute = np.zeros(3, int), np.zeros(3, int)
-    rng = np.random.default_rng(0)
-    assert _most_correlated(0, gram, energy, 3, 3, relative, absolute, 0.0, rng) == 1
+    matrix = np.diag([1.0, 0.0, 0.0])
+    assert most_correlated(0, matrix, matrix @ matrix, 3, 3, PLAIN, seeded(0)) == [[0]] * 3
 
 
 def test_of_rows_that_are_as_good_the_first_are_taken() -> None:
-    relative, absolute = np.zeros(4, int), np.zeros(4, int)
-    rng = np.random.default_rng(0)
-    _most_correlated(2, np.ones((9, 9)), np.ones(9), 9, 4, relative, absolute, 0.0, rng)
-    assert relative.tolist() == absolute.tolist() == [2, 0, 1, 3]
+    ones = np.ones((9, 9))
+    assert most_correlated(2, ones, ones @ ones, 9, 4, PLAIN, seeded(0)) == [[2, 0, 1, 3]] * 3
 
 
 def test_noise_on_correlations_is_normal_in_their_logarithm() -> None:
     # Row 1 wins over row 2 if log(e) + N > N', which has the probability Phi(1 / sqrt(2)).
-    gram, energy = np.ones((3, 3)), np.ones(3)
+    gram = np.ones((3, 3))
     gram[0, 1] = np.e
-    rng = np.random.default_rng(0)
-    relative, absolute = np.zeros(2, int), np.zeros(2, int)
-    wins = np.zeros(2)
+    rng, wins = seeded(0), np.zeros(3)
+    noisy = PLAIN._replace(correlation_noise=1.0)
     for _ in range(2000):
-        _most_correlated(0, gram, energy, 3, 2, relative, absolute, 1.0, rng)
-        wins += [relative[1] == 1, absolute[1] == 1]
+        wins += [group[1] == 1 for group in most_correlated(0, gram, gram, 3, 2, noisy, rng)]
     np.testing.assert_allclose(wins / 2000, 0.7602, atol=0.03)
 
 
+def test_rows_the_wavelet_leaks_into_take_the_place_of_those_it_does_not_use() -> None:
+    better = 0
+    for seed in range(20):
+        matrix = dense.random_symmetric(9, seed, density=0.5)
+        gram, rows = matrix @ matrix, np.array([0, 1, 2, 3])
+        square = np.ix_(rows, rows)
+        score, basis = local_score(gram[square], matrix[square], 1)
+        changed, turned = _exchange_rows(matrix, gram, rows, score, basis, 9, 4)
+        square, wavelet = np.ix_(changed, changed), turned[0]
+        after = wavelet @ gram[square] @ wavelet - (wavelet @ matrix[square] @ wavelet) ** 2
+        assert after <= score + 1e-12
+        assert sorted(set(changed.tolist())) == sorted(changed.tolist())
+        better += after < 0.99 * score
+    assert better > 5
+
+
 def test_noise_on_scores_is_that_of_an_exponential_variate() -> None:
-    rng = np.random.default_rng(0)
+    rng = seeded(0)
     assert _perturbed(0.25, 0.0, rng) == 0.25
     draws = np.sort([_perturbed(0.25, 0.5, rng) for _ in range(1000)])
     variates = (draws / 0.25) ** 2
@@ -101,7 +145,7 @@ def test_best_partner(density: float) -> None:
     for p in range(active):
         costs = {}
         for j in range(active):
-            if j != p and gram[p, j] != 0.0:
+            if j != p and (gram[p, j] != 0.0 or matrix[p, j] != 0.0):
                 block = np.ix_([p, j], [p, j])
                 costs[j] = local_score(gram[block], matrix[block], 1)[0]
         partner, cost = _best_partner(p, matrix, gram, np.diag(gram).copy(), active)
@@ -117,10 +161,10 @@ def test_best_partner(density: float) -> None:
 
 def test_the_best_pivot_is_scored_again_before_it_is_taken() -> None:
     matrix = dense.random_symmetric(8, seed=6)
-    gram, rng = matrix @ matrix, np.random.default_rng(0)
+    gram, rng = matrix @ matrix, seeded(0)
     groups, sizes = np.zeros((8, 3), np.int64), np.zeros(8, np.int64)
     scores, dirty, fresh = np.zeros(8), np.ones(8, bool), np.full(8, -1)
-    choice = Choice(1, False, False, 0.0, 0.0)
+    choice = Choice(1, False, False, 0.0, 0.0, 0.0, True, False)
 
     def best(level: int) -> int:
         return _best_pivot(

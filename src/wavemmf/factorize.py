@@ -300,5 +300,5 @@ def _prepare(symmetric: Any, engine: str, selector: Selector, core: int) -> Any:
     if engine == "sparse":
         return symmetric if sparse else sp.csr_array(symmetric)
     # The matrix, what the selector works on, and in the end the core in its stages.
-    check_memory(8 * (4 * n * n + 2 * core * core), f"the dense engine on {n} rows")
+    check_memory(8 * (6 * n * n + 2 * core * core), f"the dense engine on {n} rows")
     return np.ascontiguousarray(symmetric.toarray()) if sparse else symmetric

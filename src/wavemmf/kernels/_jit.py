@@ -35,11 +35,10 @@ logger = logging.getLogger("wavemmf")
 
 Kernel = Callable[..., Any]
 
-# Products and sums may be fused, but sums are added up as they are written (`vectors.dot` is
-# written for vector registers). The compiler would reorder them differently in every kernel that
-# contains a function, and of several compiled forms a process uses the one it happened to load
-# first: results would depend on what was called before.
-_FAST_MATH = {"contract", "nsz"}
+# Sums are added up as they are written, and products are fused with them only where a kernel says
+# so (`simd.fused`). Otherwise the digits, and with them every choice between equals, would depend
+# on the processor, and on which of several compiled forms of a function was loaded first.
+_FAST_MATH = {"nsz"}
 
 _NEEDS_COMPILER = (
     "{what} needs vector instructions, which exist in compiled code only: unset NUMBA_DISABLE_JIT"

@@ -6,13 +6,48 @@ import numpy as np
 
 from ._jit import jit
 
-__all__ = ["insert_sorted", "pair_cost", "same_members", "wavelets_of"]
+__all__ = [
+    "CENTRED",
+    "HEAVY",
+    "ORTHOGONAL",
+    "SHIFTED",
+    "among",
+    "comparable",
+    "insert_sorted",
+    "offer",
+    "pair_cost",
+    "same_members",
+    "wavelets_of",
+]
+
+#: Partners of a pivot are ranked by how parallel their rows are to its row, with the diagonal that
+#: `wavemmf.kernels.centre` gave the matrix and with a diagonal of mean zero; and by what they have
+#: in common with it, however long they are.
+SHIFTED, CENTRED, HEAVY = 0, 1, 2
+#: Rows whose squared cosine is below this count as orthogonal.
+ORTHOGONAL = 1e-24
+
+# Differences of scores below this are rounding: the entries of all matrices are around one.
+_RESOLUTION = 2.0**-46
+# Multiplying by this and taking it back keeps the leading 29 binary digits of a number.
+_SPLIT = 2.0**24 + 1.0
+
+# Few pairs need more than five; near a tie of two solutions convergence is slow.
+_PAIR_STEPS = 40
 
 
 @jit
 def wavelets_of(size, drop):
     """A group smaller than asked for drops all but one of its rows (or its only row)."""
     return min(drop, max(size - 1, 1))
+
+
+@jit
+def comparable(score):
+    """The score to nine digits: what is equal in exact arithmetic is equal here too."""
+    coarse = np.floor(score / _RESOLUTION + 0.5) * _RESOLUTION
+    product = coarse * _SPLIT
+    return product - (product - coarse)
 
 
 @jit
@@ -24,6 +59,28 @@ def insert_sorted(keys, members, position, key, member):
         position -= 1
     keys[position] = key
     members[position] = member
+
+
+@jit
+def offer(keys, candidates, lengths, measure, key, row):
+    """Put a row into its place among the best by a measure, if it is one of them."""
+    size = lengths[measure]
+    last = candidates.shape[1] - 1
+    key = comparable(key)
+    if size <= last:
+        insert_sorted(keys[measure], candidates[measure], size, key, row)
+        lengths[measure] = size + 1
+    elif key > keys[measure, last]:
+        insert_sorted(keys[measure], candidates[measure], last, key, row)
+
+
+@jit
+def among(group, size, row):
+    """Whether `row` is one of the first `size` of a group."""
+    for a in range(size):
+        if group[a] == row:
+            return True
+    return False
 
 
 @jit
@@ -40,21 +97,37 @@ def same_members(first, second, size):
 
 
 @jit
-def pair_cost(g11, g12, g22, a11, a12, a22):
-    """Smallest half squared error among the two eigenvectors of a 2-by-2 Gram block."""
-    half = 0.5 * (g11 - g22)
-    radius = np.sqrt(half * half + g12 * g12)
-    # (c, s) spans the larger eigenvalue; the branch avoids cancellation.
-    if half >= 0.0:
-        c, s = half + radius, g12
-    else:
-        c, s = g12, radius - half
-    squared = c * c + s * s
+def pair_cost(g11, g12, g22, a11, a12, a22, limit):
+    """Half the squared error of the best wavelet of two rows; anything above if not below `limit`.
+
+    With ``u = (cos 2t, sin 2t)`` for a wavelet at angle t, and the mean of the two diagonal entries
+    taken out of the matrix, the residual of `wavemmf.kernels.local` is ``m + b.u - (r.u)^2``. Along
+    r and across it that is a problem in ``x = |r.u| / |r|``, solved by repeating the step that
+    is exact for the tangent of the square: it descends, and from one on it cannot miss the best.
+    """
+    mean = 0.5 * (a11 + a22)
+    r1, r2 = 0.5 * (a11 - a22), a12
+    b1 = 0.5 * (g11 - g22) - 2.0 * mean * r1
+    b2 = g12 - 2.0 * mean * r2
+    squared = r1 * r1 + r2 * r2
+    middle = 0.5 * (g11 + g22) - mean * mean
+    length = np.sqrt(b1 * b1 + b2 * b2)
+    if middle - length - squared >= limit:
+        return max(middle - length - squared, 0.0)
     if squared == 0.0:
-        c, s, squared = 1.0, 0.0, 1.0
-    cc, cs, ss = c * c / squared, c * s / squared, s * s / squared
-    large = cc * a11 + 2.0 * cs * a12 + ss * a22
-    small = ss * a11 - 2.0 * cs * a12 + cc * a22
-    g_large = cc * g11 + 2.0 * cs * g12 + ss * g22
-    g_small = ss * g11 - 2.0 * cs * g12 + cc * g22
-    return max(min(g_large - large * large, g_small - small * small), 0.0)
+        return max(middle - length, 0.0)
+    radius = np.sqrt(squared)
+    along = abs(b1 * r1 + b2 * r2) / radius
+    across = abs(b2 * r1 - b1 * r2) / radius
+    x = 1.0
+    for _ in range(_PAIR_STEPS):
+        pull = along + 2.0 * squared * x
+        step = np.sqrt(pull * pull + across * across)
+        if step == 0.0:
+            break
+        before = x
+        x = pull / step
+        if before - x < 1e-9:
+            break
+    y = np.sqrt(max(1.0 - x * x, 0.0))
+    return max(middle - along * x - across * y - squared * x * x, 0.0)

@@ -51,8 +51,8 @@ def closed_form_levels(
         else:
             count = min(wavelets_of(size, drop), active - core)
         gram, block = _gram_block(matrix, rows, active)
-        _, vectors, chosen = local_score(gram, block, count)
-        rotation, places = complete_rotation(vectors, chosen, block, allowed, nearest)
+        _, basis = local_score(gram, block, count)
+        rotation, places = complete_rotation(basis, count, allowed, nearest)
         rotate_symmetric(matrix, rows, rotation, size, active, buffer, support)
         out_sizes[level] = size
         out_drops[level] = count

@@ -32,8 +32,8 @@ def take_level(matrix, rows, allowed, count, nearest, buffer, support):
     """
     size = rows.size
     gram, block = _gram_block(matrix, rows)
-    _, vectors, chosen = local_score(gram, block, count)
-    rotation, places = complete_rotation(vectors, chosen, block, allowed, nearest)
+    _, basis = local_score(gram, block, count)
+    rotation, places = complete_rotation(basis, count, allowed, nearest)
     rotate_symmetric(matrix, rows, rotation, size, matrix.shape[0], buffer, support)
     return rotation, places, _added_error(matrix, rows[places])
 

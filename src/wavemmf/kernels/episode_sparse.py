@@ -101,11 +101,11 @@ def rotate_groups(
         size, count = sizes[g], drops[g]
         members = groups[g, :size]
         gram, block = _local_matrices(members, indptr, indices, data, workspace)
-        _, vectors, chosen = local_score(gram, block, count)
+        _, basis = local_score(gram, block, count)
         allowed = np.ones(size, np.bool_)
         if not anywhere:
             allowed[count:] = False
-        rotation, places = complete_rotation(vectors, chosen, block, allowed, nearest)
+        rotation, places = complete_rotation(basis, count, allowed, nearest)
         out_blocks[g, :size, :size] = rotation
         out_wavelets[g, :count] = members[places]
 

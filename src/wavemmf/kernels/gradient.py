@@ -21,6 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import inline_jit, jit
+from .multiply import multiply
 from .simd import four_products, transpose_square
 from .transform import apply_block, apply_levels, load_tile, store_tile
 from .vectors import dot
@@ -112,7 +113,8 @@ def commutator(c, core, weights):
     n = c.shape[0]
     h = np.diag(c).copy()
     # The rows of the core first: they need c, which the others then overwrite.
-    strip = np.ascontiguousarray(c[:core, :core]) @ c[:core]
+    strip = np.empty((core, n), c.dtype)
+    multiply(c, c, core, core, strip, 0, n)
     loss = 0.0
     for a in range(core):
         row = c[a]

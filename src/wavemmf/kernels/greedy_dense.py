@@ -14,8 +14,20 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit
-from .candidates import insert_sorted, pair_cost, same_members, wavelets_of
+from .candidates import (
+    CENTRED,
+    HEAVY,
+    ORTHOGONAL,
+    SHIFTED,
+    among,
+    comparable,
+    offer,
+    pair_cost,
+    same_members,
+    wavelets_of,
+)
 from .local import complete_rotation, local_score, smallest_cost
+from .noise import normal, uniform
 from .rotate import TILE, rotate_symmetric
 
 __all__ = ["Choice", "greedy_levels", "move_last_row"]
@@ -23,6 +35,10 @@ __all__ = ["Choice", "greedy_levels", "move_last_row"]
 # A dropped row's entries below this, relative to its norm, leave the Gram matrix as it is: their
 # total effect is below what the scores can resolve.
 NEGLIGIBLE = 1e-7
+# A wavelet does not use a row if its entry is below this.
+_UNUSED = 1e-6
+# Exchanges of rows tried on the group of a level.
+_EXCHANGES = 8
 # A row loses this share of its own energy, or more, to a dropped column: score it again.
 NOTICEABLE = 1e-3
 
@@ -31,7 +47,9 @@ class Choice(NamedTuple):
     """How groups are chosen.
 
     Wavelets per level; whether all pairs are tried (for groups of two); whether survivors are those
-    nearest to the axes; and the strength of the noise on scores and on correlations.
+    nearest to the axes; the strength of the noise on scores and on correlations; the mean that the
+    diagonal was given (`wavemmf.kernels.centre`); whether heavy rows are tried as partners; and
+    whether rows that no wavelet uses leave the group.
     """
 
     drop: int
@@ -39,6 +57,9 @@ class Choice(NamedTuple):
     nearest: bool
     score_noise: float
     correlation_noise: float
+    shift: float
+    heavy: bool
+    trim: bool
 
 
 @jit
@@ -51,8 +72,9 @@ def greedy_levels(
 
     `matrix` and `gram` are the active matrix and its square in moved order, `energy` the diagonal
     of the latter, `labels` the original coordinates. `groups[p, :sizes[p]]` is the candidate
-    group of pivot p, by position. Noise on scores and correlations (`rng`) makes runs differ.
-    Level l takes `given_groups[l, :given_sizes[l]]` (coordinates) if all of them are still active.
+    group of pivot p, by position. Noise on scores and correlations makes runs differ; `rng` is its
+    state (`wavemmf.kernels.noise`). Level l takes `given_groups[l, :given_sizes[l]]` (coordinates)
+    if all of them are still active.
     """
     k = groups.shape[1]
     buffer = np.empty((k, TILE))
@@ -61,20 +83,28 @@ def greedy_levels(
     stop = level + max_levels
     while active > core and level < stop:
         rows = _given_rows(labels, active, given_groups, given_sizes, level)
-        if rows.size == 0:
+        given = rows.size
+        if given == 0:
             p = _best_pivot(
                 matrix, gram, energy, active, choice, rng,
                 groups, sizes, scores, dirty, fresh, level,
             )  # fmt: skip
             rows = groups[p, : sizes[p]].copy()
-        size = rows.size
+        count = min(wavelets_of(rows.size, choice.drop), active - core)
         local_gram, local_block = _gather(matrix, gram, rows)
-        count = min(wavelets_of(size, choice.drop), active - core)
-        _, vectors, chosen = local_score(local_gram, local_block, count)
+        score, basis = local_score(local_gram, local_block, count)
+        if given == 0 and k > 2 and count == 1 and comparable(score) > 0.0:
+            rows, basis = _exchange_rows(matrix, gram, rows, score, basis, active, k)
+        if given == 0 and choice.trim:
+            used = _used_rows(basis, count)
+            if used.size < rows.size:
+                # Rows that no wavelet needs stay as they are.
+                rows = rows[used]
+                local_gram, local_block = _gather(matrix, gram, rows)
+                _, basis = local_score(local_gram, local_block, count)
+        size = rows.size
         everywhere = np.ones(size, np.bool_)
-        rotation, positions = complete_rotation(
-            vectors, chosen, local_block, everywhere, choice.nearest
-        )
+        rotation, positions = complete_rotation(basis, count, everywhere, choice.nearest)
         rotate_symmetric(matrix, rows, rotation, size, active, buffer, support)
         rotate_symmetric(gram, rows, rotation, size, active, buffer, support)
 
@@ -101,6 +131,75 @@ def greedy_levels(
                 dropped[q], active, matrix, gram, energy, labels, groups, sizes, scores, dirty
             )
     return active, level
+
+
+@jit
+def _exchange_rows(matrix, gram, rows, score, basis, active, k):
+    """Take in rows that the wavelet of a group leaks into, in place of those it hardly uses.
+
+    `basis` begins with the wavelet; returns the rows and the basis as long as that helps.
+    """
+    for _ in range(_EXCHANGES):
+        enters = _largest_leak(matrix, rows, basis[0], active)
+        if enters < 0:
+            break
+        if rows.size < k:
+            changed = np.append(rows, enters)
+        else:
+            changed = rows.copy()
+            changed[_least_used(basis[0])] = enters
+        local_gram, local_block = _gather(matrix, gram, changed)
+        # Most exchanges do not help: the quick estimate tells.
+        if smallest_cost(local_gram, local_block) >= score:
+            break
+        after, turned = local_score(local_gram, local_block, 1)
+        if comparable(after) >= comparable(score):
+            break
+        score, rows, basis = after, changed, turned
+    return rows, basis
+
+
+@jit
+def _used_rows(basis, count):
+    """Which rows of a group its wavelets use: more than there are wavelets, or all."""
+    size = basis.shape[1]
+    used = np.zeros(size, np.bool_)
+    total = 0
+    for a in range(size):
+        for q in range(count):
+            if abs(basis[q, a]) > _UNUSED:
+                used[a] = True
+        total += used[a]
+    if total <= count:
+        used[:] = True
+    return np.flatnonzero(used)
+
+
+@jit
+def _largest_leak(matrix, rows, wavelet, active):
+    """The row outside a group that its wavelet has the largest entry with; -1 if there is none."""
+    leak = np.zeros(active)
+    for a in range(rows.size):
+        for j in range(active):
+            leak[j] += wavelet[a] * matrix[rows[a], j]
+    leak[rows] = 0.0
+    best = 0.0
+    pick = -1
+    for j in range(active):
+        key = comparable(leak[j] * leak[j])
+        if key > best:
+            best = key
+            pick = j
+    return pick
+
+
+@jit
+def _least_used(wavelet):
+    pick = 0
+    for a in range(1, wavelet.size):
+        if comparable(wavelet[a] * wavelet[a]) < comparable(wavelet[pick] * wavelet[pick]):
+            pick = a
+    return pick
 
 
 @jit
@@ -142,26 +241,28 @@ def _score_pivot(p, matrix, gram, energy, active, choice, rng, groups, sizes, sc
         if partner >= 0:
             groups[p, 1] = partner
             sizes[p] = 2
-        scores[p] = _perturbed(score, choice.score_noise, rng)
+        scores[p] = _perturbed(comparable(score), choice.score_noise, rng)
         return
+    candidates = np.empty((3, k), np.int64)
+    lengths = np.empty(3, np.int64)
+    _most_correlated(p, matrix, gram, energy, active, choice, rng, candidates, lengths)
     scores[p] = np.inf
-    relative = np.empty(k, np.int64)
-    absolute = np.empty(k, np.int64)
-    size = _most_correlated(
-        p, gram, energy, active, k, relative, absolute, choice.correlation_noise, rng
-    )
-    for candidate in range(2):
-        rows = relative[:size] if candidate == 0 else absolute[:size]
-        if candidate == 1 and (choice.nearest or same_members(relative, absolute, size)):
-            break
+    for c in range(HEAVY + 1 if choice.heavy else HEAVY):
+        # Rows of no use to the pivot may be of use to the others.
+        offset = 0.0 if c == SHIFTED else -choice.shift
+        size = _fill_up(matrix, gram, energy, active, offset, candidates[c], lengths[c])
+        rows = candidates[c, :size]
+        if c > 0 and size == sizes[p] and same_members(rows, groups[p], size):
+            continue
         local_gram, local_block = _gather(matrix, gram, rows)
         count = wavelets_of(size, choice.drop)
         if count == 1:
             score = smallest_cost(local_gram, local_block)
         else:
-            score, _, _ = local_score(local_gram, local_block, count)
-        if score / count < scores[p]:
-            scores[p] = score / count
+            score, _ = local_score(local_gram, local_block, count)
+        score = comparable(score / count)
+        if score < scores[p]:
+            scores[p] = score
             sizes[p] = size
             groups[p, :size] = rows
     scores[p] = _perturbed(scores[p], choice.score_noise, rng)
@@ -172,39 +273,71 @@ def _perturbed(score, noise, rng):
     """The score times the exponential of Gumbel noise: a random choice among good groups."""
     if noise == 0.0:
         return score
-    return (score + 1e-9) * np.exp(noise * np.log(-np.log(1.0 - rng.random())))
+    return comparable((score + 1e-9) * np.exp(noise * np.log(-np.log(uniform(rng)))))
 
 
 @jit
-def _most_correlated(p, gram, energy, active, k, relative, absolute, noise, rng):
-    """Pivot `p` and its k-1 best partners, by ``g_pj^2 / g_jj`` and by ``g_pj^2``.
+def _most_correlated(p, matrix, gram, energy, active, choice, rng, candidates, lengths):
+    """Pivot `p` and its up to k-1 best partners, by three measures.
 
-    The first measure prefers rows parallel to the pivot, the second heavy rows; neither is best
-    everywhere, so both groups are tried (when the survivors stay near the axes the second never
-    paid, and is left out). Rows orthogonal to the pivot are left out.
+    By ``g_pj^2 / g_jj``, which prefers rows parallel to the pivot; by the same with the shift taken
+    out of the diagonal; and by ``g_pj^2``, which prefers heavy rows. None is best everywhere. Rows
+    orthogonal to the pivot are left out.
     """
-    best_relative = np.zeros(k)
-    best_absolute = np.zeros(k)
-    relative[0] = p
-    absolute[0] = p
-    size = 1
+    keys = np.zeros(candidates.shape)
+    candidates[:, 0] = p
+    lengths[:] = 1
+    shift = choice.shift
+    noise = choice.correlation_noise
     row = gram[p, :active]
+    entries = matrix[p, :active]
+    least = ORTHOGONAL * energy[p]
     for j in range(active):
-        squared = row[j] * row[j]
-        if j == p or squared == 0.0 or energy[j] <= 0.0:
+        if j == p:
             continue
-        if noise > 0.0:
-            squared *= np.exp(2.0 * noise * rng.standard_normal())
-        if size < k:
-            size += 1
-            insert_sorted(best_relative, relative, size - 1, squared / energy[j], j)
-            insert_sorted(best_absolute, absolute, size - 1, squared, j)
-        else:
-            if squared > best_absolute[k - 1]:
-                insert_sorted(best_absolute, absolute, k - 1, squared, j)
-            if squared > best_relative[k - 1] * energy[j]:
-                insert_sorted(best_relative, relative, k - 1, squared / energy[j], j)
+        factor = np.exp(2.0 * noise * normal(rng)) if noise > 0.0 else 1.0
+        squared = row[j] * row[j]
+        if squared > least * energy[j]:
+            offer(keys, candidates, lengths, SHIFTED, squared * factor / energy[j], j)
+        centred = row[j] - 2.0 * shift * entries[j]
+        squared = centred * centred
+        rest = energy[j] - 2.0 * shift * matrix[j, j] + shift * shift
+        if squared > least * energy[j] and rest > 0.0:
+            offer(keys, candidates, lengths, CENTRED, squared * factor / rest, j)
+            offer(keys, candidates, lengths, HEAVY, squared * factor, j)
+
+
+@jit
+def _fill_up(matrix, gram, energy, active, offset, group, size):
+    """Complete a group by the rows that are most correlated with its members, taken together."""
+    if size == 1 or size == group.size:
+        return size
+    total = np.zeros(active)
+    for a in range(size):
+        _add_correlations(matrix, gram, energy, active, offset, group[a], total)
+    while size < group.size:
+        best = 0.0
+        pick = -1
+        for j in range(active):
+            key = comparable(total[j])
+            if key > best and not among(group, size, j):
+                best = key
+                pick = j
+        if pick < 0:
+            break
+        group[size] = pick
+        size += 1
+        _add_correlations(matrix, gram, energy, active, offset, pick, total)
     return size
+
+
+@jit
+def _add_correlations(matrix, gram, energy, active, offset, member, total):
+    for j in range(active):
+        g = gram[member, j] + 2.0 * offset * matrix[member, j]
+        rest = energy[j] + 2.0 * offset * matrix[j, j] + offset * offset
+        if g * g > ORTHOGONAL * energy[member] * energy[j] and rest > 0.0:
+            total[j] += g * g / rest
 
 
 @jit
@@ -214,9 +347,9 @@ def _best_partner(p, matrix, gram, energy, active):
     best = np.inf
     for j in range(active):
         g = gram[p, j]
-        if j == p or g == 0.0:
+        if j == p or (g == 0.0 and matrix[p, j] == 0.0):
             continue
-        cost = pair_cost(energy[p], g, energy[j], matrix[p, p], matrix[p, j], matrix[j, j])
+        cost = pair_cost(energy[p], g, energy[j], matrix[p, p], matrix[p, j], matrix[j, j], best)
         if cost < best:
             best = cost
             partner = j

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .canonical import canonical_order, dense_to_csr, row_values, shuffled
+from .centre import centre_dense
 from .compress import compress_dense
 from .greedy_dense import Choice, greedy_levels
+from .noise import seeded
 from .rotate import TILE
 
 __all__ = ["greedy_many", "small_gram"]
@@ -15,16 +18,24 @@ _NO_GROUPS = np.zeros((0, 1), np.int64)
 _NO_SIZES = np.zeros(0, np.int64)
 
 
+# Strength of the noise on the scores of further tries; and how many there are, for small matrices
+# (up to so many rows) and for the others.
+_NOISE = 0.05
+_SMALL = 64
+_TRIES_IF_SMALL = 5
+_TRIES = 3
+
+
 @jit
 def greedy_many(
-    matrices, orders, cores, k, drop, exhaustive, first_kind, last_kind, rng,
+    matrices, orders, cores, k, drop, exhaustive, first_kind, last_kind,
     out_levels, out_sizes, out_groups, out_blocks, out_drops, out_wavelets,
 ):  # fmt: skip
     """Choose indices and rotations for matrices of entries around one, all back to back.
 
     Matrix g has ``orders[g]`` rows and keeps ``cores[g]``. The kinds of survivors tried run from
-    `first_kind` to `last_kind` (0 eigenvectors, 1 nearest); the smaller error wins. A pair has one
-    survivor, of one kind: then the second try breaks ties the other way, from the last row on.
+    `first_kind` to `last_kind` (0 eigenvectors, 1 nearest); further tries of the first kind have a
+    little noise on their scores, which also breaks ties in other ways. The smallest error wins.
     ``out_levels[g]`` is the number of its levels. Its sizes, drops and wavelets start at the sum of
     ``order - core`` over the matrices before, its groups at k times that, its blocks at k^2 times.
     """
@@ -32,10 +43,16 @@ def greedy_many(
     place = 0
     for g in range(orders.size):
         n, core = orders[g], cores[g]
-        matrix = matrices[entry : entry + n * n].reshape((n, n))
+        given = matrices[entry : entry + n * n].reshape((n, n))
+        sparse = dense_to_csr(given)
+        order = shuffled(canonical_order(*sparse, row_values(*sparse)), 0)
+        matrix = given[order][:, order].copy()
+        _, shift = centre_dense(matrix)
         most = n - core  # every level drops at least one row
         best = np.inf
-        for kind in range(first_kind, last_kind + 1):
+        kinds = last_kind - first_kind + 1 if k > 2 else 1  # a pair has one survivor
+        tries = kinds + (_TRIES_IF_SMALL if n <= _SMALL else _TRIES)
+        for attempt in range(tries):
             record = (
                 np.empty((most, k), np.int64),
                 np.empty(most, np.int64),
@@ -43,23 +60,21 @@ def greedy_many(
                 np.empty(most, np.int64),
                 np.empty((most, k, k)),
             )
-            choice = Choice(drop, exhaustive, kind == 1, 0.0, 0.0)
-            mirrored = k == 2 and kind > first_kind
-            source = matrix[::-1, ::-1].copy() if mirrored else matrix
-            levels = _run(source, core, choice, rng, record)
-            if mirrored:
-                record[0][:levels] = n - 1 - record[0][:levels]
-                record[2][:levels] = n - 1 - record[2][:levels]
+            kind = first_kind + attempt if attempt < kinds else first_kind
+            noise = _NOISE if attempt > kinds else 0.0
+            heavy, trim = attempt >= kinds, attempt == kinds
+            choice = Choice(drop, exhaustive, kind == 1, noise, 0.0, shift, heavy, trim)
+            levels = _run(matrix, core, choice, seeded(attempt), record)
             packed = _pack(levels, record)
-            error = _squared_error(matrix, core, packed) if first_kind < last_kind else 0.0
-            if error < best:
+            error = _squared_error(matrix, core, packed)
+            if error < best * (1.0 - 1e-9):  # of equals the first
                 best = error
                 out_levels[g] = levels
                 sizes, groups, blocks, drops, wavelets = packed
                 out_sizes[place : place + levels] = sizes
                 out_drops[place : place + levels] = drops
-                out_wavelets[place : place + most] = wavelets
-                out_groups[place * k : place * k + groups.size] = groups
+                out_wavelets[place : place + most] = order[wavelets]
+                out_groups[place * k : place * k + groups.size] = order[groups]
                 out_blocks[place * k * k : place * k * k + blocks.size] = blocks
         entry += n * n
         place += most

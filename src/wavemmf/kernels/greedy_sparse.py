@@ -5,6 +5,10 @@ neighbours' rows, formed when the pivot is scored; a heap holds the scores. Entr
 negligible beside both of their rows are discarded, which keeps the rows short; the rotations
 found are exact rotations all the same, and the caller computes their exact error from the
 original matrix.
+
+Arrays that belong together travel in tuples: the `store` of rows (columns, values, start, length),
+what is known of the `rows` (energy, diagonal entry, whether they may be rotated), the `pivots`
+(groups, sizes, scores, versions, stamps), and `scratch`.
 """
 
 from __future__ import annotations
@@ -12,11 +16,23 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
-from .candidates import insert_sorted, pair_cost, same_members, wavelets_of
+from .candidates import (
+    CENTRED,
+    ORTHOGONAL,
+    SHIFTED,
+    among,
+    comparable,
+    offer,
+    pair_cost,
+    same_members,
+    wavelets_of,
+)
 from .heap import heap_remove, heap_update
 from .local import complete_rotation, local_score, smallest_cost
+from .small import congruence, product
 from .sparse_rotation import gather_rows, union_of_rows, write_back
 from .sparse_rows import find_entry
+from .vectors import dot
 
 __all__ = ["score_all", "sparse_greedy_levels"]
 
@@ -27,112 +43,117 @@ _WAITING = -1
 
 
 @jit
-def score_all(
-    columns, values, start, length, energy, free, drop, pairwise, both,
-    groups, sizes, scores, version, stamp, first, last,
-):  # fmt: skip
+def new_scratch(n):
+    """Work space that is zero before and after it is used, and lists of the rows it holds."""
+    return np.zeros(n), np.empty(n, np.int64), np.zeros(n), np.empty(n, np.int64)
+
+
+@jit
+def score_all(store, rows, method, pivots, first, last):
     """Score the pivots from `first` up to `last` of the untouched matrix.
 
-    Rows that are not `free` belong to no group; as pivots they come last, at an infinite cost.
+    Rows that are not free belong to no group; as pivots they come last, at an infinite cost.
     """
-    n = start.size
-    workspace = np.zeros(n)
-    seen = np.empty(n, np.int64)
+    scratch = new_scratch(store[2].size)
     for p in range(first, last):
-        if free[p]:
-            _score_pivot(
-                p, columns, values, start, length, energy, free, drop, pairwise, both,
-                groups, sizes, scores, version, stamp, workspace, seen,
-            )  # fmt: skip
+        if rows[2][p]:
+            _score_pivot(p, store, rows, method, pivots, scratch)
         else:
-            scores[p] = np.inf
+            pivots[2][p] = np.inf
 
 
 @jit
 def sparse_greedy_levels(
     columns, values, start, length, room, used,
-    energy, free, groups, sizes, scores, version, stamp, heap, place,
-    active, core, drop, pairwise, nearest, tolerance, diagonal, lost,
+    rows, pivots, method, heap, place, active, core, nearest, tolerance, diagonal, lost,
     out_groups, out_sizes, out_wavelets, out_drops, out_blocks, level, max_levels,
 ):  # fmt: skip
     """Run up to `max_levels` levels; returns the arena, the active size and the level count.
 
-    Fewer if no free row is left. `diagonal` receives the diagonal entry of every row as it is
-    dropped. To ``lost[0]`` is added the squared error, to ``lost[1]`` the norms of what was
-    discarded.
+    Fewer if no free row is left. `method` is the wavelets per level, whether pairs are tried by
+    true residual, and the mean of the diagonal (`wavemmf.kernels.centre`). `diagonal` receives the
+    diagonal entry of every row as it is dropped. To ``lost[0]`` is added the squared error, to
+    ``lost[1]`` the norms of what was discarded.
     """
     n = start.size
-    both = not nearest
-    workspace = np.zeros(n)
+    energy, own, free = rows
+    groups, sizes, scores, version, stamp = pivots
+    scratch = new_scratch(n)
     slot = np.full(n, -1, np.int64)
-    seen = np.empty(n, np.int64)
     union = np.empty(n, np.int64)
     touched = np.empty(n, np.int64)
     stop = level + max_levels
     while active > core and level < stop:
+        store = (columns, values, start, length)
         p = heap[0]
         if not free[p]:
             break
         if stamp[p] != _stamp_of(groups[p, : sizes[p]], version):
-            _score_pivot(
-                p, columns, values, start, length, energy, free, drop, pairwise, both,
-                groups, sizes, scores, version, stamp, workspace, seen,
-            )  # fmt: skip
+            _score_pivot(p, store, rows, method, pivots, scratch)
             heap_update(heap, place, scores, p, active)
             continue
         size = sizes[p]
-        rows = groups[p, :size].copy()
-        width = union_of_rows(columns, start, length, rows, slot, union)
-        dense = gather_rows(columns, values, start, length, rows, slot, width)
+        members = groups[p, :size].copy()
+        width = union_of_rows(columns, start, length, members, slot, union)
+        dense = gather_rows(columns, values, start, length, members, slot, width)
         block = np.empty((size, size))
         for a in range(size):
             for b in range(size):
-                block[a, b] = dense[a, slot[rows[b]]]
-        count = min(wavelets_of(size, drop), active - core)
-        _, vectors, chosen = local_score(dense @ dense.T, block, count)
-        rotation, positions = complete_rotation(
-            vectors, chosen, block, np.ones(size, np.bool_), nearest
-        )
-        rotated = rotation @ dense
-        corner = rotation @ block @ rotation.T
+                block[a, b] = dense[a, slot[members[b]]]
+        count = min(wavelets_of(size, method[0]), active - core)
+        _, basis = local_score(_gram_of(dense), block, count)
+        rotation, positions = complete_rotation(basis, count, np.ones(size, np.bool_), nearest)
+        rotated = product(rotation, dense)
+        corner = congruence(rotation, block)
         for a in range(size):
             for b in range(size):
-                rotated[a, slot[rows[b]]] = 0.5 * (corner[a, b] + corner[b, a])
+                rotated[a, slot[members[b]]] = corner[a, b]
+            own[members[a]] = corner[a, a]
 
         out_sizes[level] = size
         out_drops[level] = count
-        out_groups[level, :size] = rows
+        out_groups[level, :size] = members
         out_blocks[level, :size, :size] = rotation
         leaving = np.zeros(size, np.bool_)
         for q in range(count):
             leaving[positions[q]] = True
-            out_wavelets[level, q] = rows[positions[q]]
+            out_wavelets[level, q] = members[positions[q]]
         level += 1
         for a in range(size):
             if leaving[a]:
-                diagonal[rows[a]] = rotated[a, slot[rows[a]]]
+                diagonal[members[a]] = corner[a, a]
                 lost[0] += _dropped_energy(rotated, a, leaving, width)
 
         columns, values, used, discarded = write_back(
             columns, values, start, length, room, used,
-            energy, rows, leaving, rotated, union, width, slot, tolerance,
+            energy, members, leaving, rotated, union, width, slot, tolerance,
         )  # fmt: skip
         lost[1] += np.sqrt(discarded)
         for q in range(width):
             slot[union[q]] = -1
-        for row in rows:
+        for row in members:
             version[row] += 1
         for q in range(count):
-            row = rows[positions[q]]
+            row = members[positions[q]]
             length[row] = 0
             heap_remove(heap, place, scores, row, active)
             active -= 1
+        store = (columns, values, start, length)
         _rescore_around(
-            columns, values, start, length, energy, free, drop, pairwise, both,
-            groups, sizes, scores, version, stamp, heap, place, active,
-            rows, leaving, workspace, seen, touched,
-        )  # fmt: skip
+            store, rows, method, pivots, heap, place, active, members, leaving, scratch, touched
+        )
     return columns, values, used, active, level
+
+
+@jit
+def _gram_of(dense):
+    size = dense.shape[0]
+    gram = np.empty((size, size))
+    for a in range(size):
+        for b in range(a + 1):
+            gram[a, b] = dot(dense[a], dense[b])
+            gram[b, a] = gram[a, b]
+    return gram
 
 
 @jit
@@ -150,37 +171,30 @@ def _dropped_energy(rotated, a, leaving, width):
 
 @jit
 def _rescore_around(
-    columns, values, start, length, energy, free, drop, pairwise, both,
-    groups, sizes, scores, version, stamp, heap, place, active,
-    rows, leaving, workspace, seen, touched,
-):  # fmt: skip
+    store, rows, method, pivots, heap, place, active, members, leaving, scratch, touched
+):
     """Score the surviving rows again, and the pivots nearby whose group was touched."""
+    groups, sizes, scores, version, stamp = pivots
+    seen = scratch[1]
     waiting = 0
-    for a in range(rows.size):
-        stamp[rows[a]] = _WAITING
-    for a in range(rows.size):
+    for a in range(members.size):
+        stamp[members[a]] = _WAITING
+    for a in range(members.size):
         if leaving[a]:
             continue
-        count = _score_pivot(
-            rows[a], columns, values, start, length, energy, free, drop, pairwise, both,
-            groups, sizes, scores, version, stamp, workspace, seen,
-        )  # fmt: skip
-        heap_update(heap, place, scores, rows[a], active)
+        count = _score_pivot(members[a], store, rows, method, pivots, scratch)
+        heap_update(heap, place, scores, members[a], active)
         for q in range(count):
             other = seen[q]
-            if place[other] < 0 or not free[other] or stamp[other] == _WAITING:
+            if place[other] < 0 or not rows[2][other] or stamp[other] == _WAITING:
                 continue
             if stamp[other] != _stamp_of(groups[other, : sizes[other]], version):
                 stamp[other] = _WAITING
                 touched[waiting] = other
                 waiting += 1
     for q in range(waiting):
-        other = touched[q]
-        _score_pivot(
-            other, columns, values, start, length, energy, free, drop, pairwise, both,
-            groups, sizes, scores, version, stamp, workspace, seen,
-        )  # fmt: skip
-        heap_update(heap, place, scores, other, active)
+        _score_pivot(touched[q], store, rows, method, pivots, scratch)
+        heap_update(heap, place, scores, touched[q], active)
 
 
 @jit
@@ -193,54 +207,64 @@ def _stamp_of(group, version):
 
 
 @jit
-def _score_pivot(
-    p, columns, values, start, length, energy, free, drop, pairwise, both,
-    groups, sizes, scores, version, stamp, workspace, seen,
-):  # fmt: skip
-    """Find the best group of pivot `p`, and its score; `seen` lists the rows it correlates with."""
-    k = groups.shape[1]
+def _score_pivot(p, store, rows, method, pivots, scratch):
+    """Find the best group of pivot `p`, and its score; lists the rows it correlates with.
+
+    Returns how many those are; they stand in ``scratch[1]``.
+    """
+    groups, sizes, scores, version, stamp = pivots
+    drop, pairwise, shift = method
+    workspace, seen = scratch[0], scratch[1]
     # Pairs are tried by true residual, so none may be missing.
-    least = 0.0 if pairwise else _LITTLE * _LITTLE * energy[p]
-    count = _gram_row(p, columns, values, start, length, least, workspace, seen)
+    least = 0.0 if pairwise else _LITTLE * _LITTLE * rows[0][p]
+    count = _gram_row(p, store, least, workspace, seen)
     if pairwise:
-        scores[p], sizes[p], groups[p, 1] = _best_partner(
-            p, columns, values, start, length, energy, free, workspace, seen, count
-        )
+        score, sizes[p], groups[p, 1] = _best_partner(p, store, rows, workspace, seen, count)
+        scores[p] = comparable(score)
         groups[p, 0] = p
-        for q in range(count):
-            workspace[seen[q]] = 0.0
+        _clear(workspace, seen, count)
     else:
-        relative = np.empty(k, np.int64)
-        absolute = np.empty(k, np.int64)
-        size = _most_correlated(p, energy, free, k, relative, absolute, workspace, seen, count)
-        for q in range(count):
-            workspace[seen[q]] = 0.0
+        candidates = np.empty((2, groups.shape[1]), np.int64)
+        lengths = _most_correlated(p, store, rows, shift, candidates, workspace, seen, count)
+        _clear(workspace, seen, count)
         scores[p] = np.inf
-        for candidate in range(2):
-            rows = relative[:size] if candidate == 0 else absolute[:size]
-            if candidate == 1 and not (both and not same_members(relative, absolute, size)):
-                break
-            gram, block = _local_matrices(columns, values, start, length, energy, rows, workspace)
+        for c in range(2):
+            # Rows of no use to the pivot may be of use to the others.
+            size = _fill_up(
+                store, rows, 0.0 if c == SHIFTED else shift, candidates[c], lengths[c], scratch
+            )
+            members = candidates[c, :size]
+            if c > 0 and size == sizes[p] and same_members(members, groups[p], size):
+                continue
+            gram, block = _local_matrices(store, rows[0], members, workspace)
             wavelets = wavelets_of(size, drop)
             if wavelets == 1:
                 score = smallest_cost(gram, block)
             else:
-                score, _, _ = local_score(gram, block, wavelets)
-            if score / wavelets < scores[p]:
-                scores[p] = score / wavelets
+                score, _ = local_score(gram, block, wavelets)
+            score = comparable(score / wavelets)
+            if score < scores[p]:
+                scores[p] = score
                 sizes[p] = size
-                groups[p, :size] = rows
+                groups[p, :size] = members
     stamp[p] = _stamp_of(groups[p, : sizes[p]], version)
     return count
 
 
 @jit
-def _gram_row(p, columns, values, start, length, least, workspace, seen):
+def _clear(workspace, seen, count):
+    for q in range(count):
+        workspace[seen[q]] = 0.0
+
+
+@jit
+def _gram_row(p, store, least, workspace, seen):
     """Add up the rows of the neighbours of `p` in `workspace`; `seen` lists what was written.
 
     Neighbours with a squared weight below `least` are left out: rows have many small entries, and
     the sum only ranks partners; scores come from exact Gram blocks.
     """
+    columns, values, start, length = store
     count = 0
     for q in range(start[p], start[p] + length[p]):
         c = columns[q]
@@ -259,54 +283,118 @@ def _gram_row(p, columns, values, start, length, least, workspace, seen):
 
 
 @jit
-def _most_correlated(p, energy, free, k, relative, absolute, workspace, seen, count):
-    """Pivot `p` and its k-1 best partners by ``g_pj^2 / g_jj`` and by ``g_pj^2``."""
-    best_relative = np.zeros(k)
-    best_absolute = np.zeros(k)
-    relative[0] = p
-    absolute[0] = p
-    size = 1
+def _most_correlated(p, store, rows, shift, candidates, workspace, seen, count):
+    """Pivot `p` and its up to k-1 best partners, by the two measures; returns how many each."""
+    energy, own, free = rows
+    columns, values, start, length = store
+    keys = np.zeros(candidates.shape)
+    lengths = np.ones(2, np.int64)
+    candidates[:, 0] = p
+    least = ORTHOGONAL * energy[p]
     for q in range(count):
         j = seen[q]
         squared = workspace[j] * workspace[j]
-        if j == p or squared == 0.0 or energy[j] <= 0.0 or not free[j]:
-            continue
-        if size < k:
-            size += 1
-            insert_sorted(best_relative, relative, size - 1, squared / energy[j], j)
-            insert_sorted(best_absolute, absolute, size - 1, squared, j)
-        else:
-            if squared > best_absolute[k - 1]:
-                insert_sorted(best_absolute, absolute, k - 1, squared, j)
-            if squared > best_relative[k - 1] * energy[j]:
-                insert_sorted(best_relative, relative, k - 1, squared / energy[j], j)
+        if j != p and free[j] and squared > least * energy[j]:
+            offer(keys, candidates, lengths, SHIFTED, squared / energy[j], j)
+    for q in range(start[p], start[p] + length[p]):
+        if workspace[columns[q]] != 0.0:
+            workspace[columns[q]] -= 2.0 * shift * values[q]
+    for q in range(count):
+        j = seen[q]
+        squared = workspace[j] * workspace[j]
+        rest = energy[j] - 2.0 * shift * own[j] + shift * shift
+        if j != p and free[j] and squared > least * energy[j] and rest > 0.0:
+            offer(keys, candidates, lengths, CENTRED, squared / rest, j)
+    return lengths
+
+
+@jit
+def _fill_up(store, rows, shift, group, size, scratch):
+    """Complete a group by the rows that are most correlated with its members, taken together."""
+    if size == 1 or size == group.size:
+        return size
+    total, listed = scratch[2], scratch[3]
+    count = 0
+    for a in range(size):
+        count = _add_correlations(group[a], store, rows, shift, scratch, count)
+    while size < group.size:
+        best = 0.0
+        pick = -1
+        for q in range(count):
+            key = comparable(total[listed[q]])
+            if key > best and not among(group, size, listed[q]):
+                best = key
+                pick = listed[q]
+        if pick < 0:
+            break
+        group[size] = pick
+        size += 1
+        count = _add_correlations(pick, store, rows, shift, scratch, count)
+    _clear(total, listed, count)
     return size
 
 
 @jit
-def _best_partner(p, columns, values, start, length, energy, free, workspace, seen, count):
+def _add_correlations(member, store, rows, shift, scratch, count):
+    """Add what rows have in common with a member to their totals; `count` rows have one."""
+    energy, own, free = rows
+    columns, values, start, length = store
+    # The rows the pivot correlates with stay listed in ``scratch[1]``, so these go elsewhere.
+    workspace, total, listed = scratch[0], scratch[2], scratch[3]
+    least = _LITTLE * _LITTLE * energy[member]
+    seen = np.empty(_reach(member, store, least), np.int64)
+    found = _gram_row(member, store, least, workspace, seen)
+    if shift != 0.0:
+        for q in range(start[member], start[member] + length[member]):
+            if workspace[columns[q]] != 0.0:
+                workspace[columns[q]] -= 2.0 * shift * values[q]
+    for q in range(found):
+        j = seen[q]
+        squared = workspace[j] * workspace[j]
+        workspace[j] = 0.0
+        rest = energy[j] - 2.0 * shift * own[j] + shift * shift
+        if free[j] and squared > ORTHOGONAL * energy[member] * energy[j] and rest > 0.0:
+            if total[j] == 0.0:
+                listed[count] = j
+                count += 1
+            total[j] += squared / rest
+    return count
+
+
+@jit
+def _reach(p, store, least):
+    """How many entries the rows of the neighbours of `p` have, those too weak left out."""
+    columns, values, start, length = store
+    total = 0
+    for q in range(start[p], start[p] + length[p]):
+        if values[q] * values[q] >= least:
+            total += length[columns[q]]
+    return total
+
+
+@jit
+def _best_partner(p, store, rows, workspace, seen, count):
     """The cheapest pair with `p`: its score, the group size, and the partner."""
-    own = _entry(columns, values, start, length, p, p)
+    energy, own, free = rows
     best = np.inf
     partner = -1
     for q in range(count):
         j = seen[q]
         if j != p and free[j]:
             cost = pair_cost(
-                energy[p], workspace[j], energy[j], own,
-                _entry(columns, values, start, length, p, j),
-                _entry(columns, values, start, length, j, j),
-            )  # fmt: skip
+                energy[p], workspace[j], energy[j], own[p], _entry(store, p, j), own[j], best
+            )
             if cost < best:
                 best = cost
                 partner = j
     if partner < 0:
-        return max(energy[p] - own * own, 0.0), 1, p
+        return max(energy[p] - own[p] * own[p], 0.0), 1, p
     return best, 2, partner
 
 
 @jit
-def _entry(columns, values, start, length, row, column):
+def _entry(store, row, column):
+    columns, values, start, length = store
     at = find_entry(columns, start, length, row, column)
     if at < start[row] + length[row] and columns[at] == column:
         return values[at]
@@ -314,19 +402,20 @@ def _entry(columns, values, start, length, row, column):
 
 
 @jit
-def _local_matrices(columns, values, start, length, energy, rows, workspace):
+def _local_matrices(store, energy, members, workspace):
     """Gram block and block of a few rows; `workspace` is zero before and after."""
-    size = rows.size
+    columns, values, start, length = store
+    size = members.size
     gram = np.empty((size, size))
     block = np.empty((size, size))
     for a in range(size):
-        row = rows[a]
+        row = members[a]
         for q in range(start[row], start[row] + length[row]):
             workspace[columns[q]] = values[q]
         gram[a, a] = energy[row]
         block[a, a] = workspace[row]
         for b in range(a + 1, size):
-            other = rows[b]
+            other = members[b]
             total = 0.0
             for q in range(start[other], start[other] + length[other]):
                 total += values[q] * workspace[columns[q]]

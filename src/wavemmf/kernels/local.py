@@ -1,9 +1,14 @@
-"""The k-by-k problem inside one level: which rotation, and which of its rows become wavelets.
+"""The k-by-k problem inside one level: which wavelets, and which rotation takes rows to them.
 
-For a group I of active rows let ``gram = A[I, S] A[S, I]`` and ``block = A[I, I]``. If the rows of
-an orthogonal matrix are eigenvectors of `gram` with eigenvalues w, and the set T of them is
-dropped, the squared error grows by ``2 * (sum_T w - ||R_TT||^2)`` with R the rotated block,
-provided R_TT is made diagonal afterwards by a rotation inside T, which costs nothing.
+For a group I of active rows let ``B = A[I, S] A[S, I]`` (`gram`) and ``R = A[I, I]`` (`block`). A
+unit vector w that becomes a wavelet adds twice
+
+    w^T B w - (w^T R w)^2  =  min over rho of  w^T (B - 2 rho R + rho^2 I) w
+
+to the squared error: the Gram matrix of ``A - rho I``, at the wavelet's own frequency. So the best
+wavelet is the eigenvector of the smallest eigenvalue of that matrix, for the rho at which
+this eigenvalue is smallest: a problem in one number, which does not notice if a multiple of
+the identity is added to A. Its other eigenvectors are the rows that survive.
 """
 
 from __future__ import annotations
@@ -11,62 +16,161 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .eigen import diagonalize, symmetric_eigen
+from .small import congruence, product, products
 
-__all__ = ["complete_rotation", "local_score", "nearest_survivors", "smallest_cost"]
+__all__ = ["complete_rotation", "local_score", "smallest_cost"]
 
-# More than enough: Jacobi's method converges quadratically.
-_SWEEPS = 12
 # Scores only rank groups: entries below this share of the trace need not be rotated away.
 _NEGLIGIBLE = 1e-9
+# Costs and overlaps that differ by less than this, relative to their scale, count as equal.
+_EQUAL = 1e-10
+# Steps to the best frequency. Newton's method: most groups need three.
+_STEPS = 12
 
 
 @jit
 def local_score(gram, block, drop):
-    """Return half the squared error of the best `drop` wavelets, their eigenvectors, and which.
+    """Half the squared error of the best `drop` wavelets, and a basis that begins with them.
 
-    The wavelets are picked one after the other, each with the smallest true residual given those
-    already picked. Eigenvectors are columns.
+    The wavelets are chosen one after the other, each with the smallest true residual given those
+    before it, and then turned among themselves so that the block is diagonal on them. The rows
+    after them are the survivors.
     """
     size = gram.shape[0]
-    values, vectors = np.linalg.eigh(gram)
-    rotated = vectors.T @ (block @ vectors)
-    chosen = np.empty(drop, np.int64)
-    free = np.ones(size, np.bool_)
+    basis = np.eye(size)
     score = 0.0
-    for position in range(drop):
-        best = np.inf
-        pick = -1
-        for e in range(size):
-            if free[e]:
-                cost = values[e] - rotated[e, e] * rotated[e, e]
-                for q in range(position):
-                    cost -= 2.0 * rotated[e, chosen[q]] * rotated[e, chosen[q]]
-                if cost < best or pick < 0:
-                    best = cost
-                    pick = e
-        chosen[position] = pick
-        free[pick] = False
-        score += best
-    return max(score, 0.0), vectors, chosen
+    for q in range(drop):
+        rest = basis[q:]
+        inner = congruence(rest, block)
+        outer = congruence(rest, gram)
+        for p in range(q):
+            # What two wavelets share is counted once, not twice.
+            shared = products(rest, block, basis[p])
+            for a in range(size - q):
+                for b in range(size - q):
+                    outer[a, b] -= 2.0 * shared[a] * shared[b]
+        cost, turn = _best_wavelet(outer, inner)
+        score += cost
+        basis[q:] = product(turn, rest)
+    _, turn = symmetric_eigen(congruence(basis[drop:], gram))
+    basis[drop:] = product(turn, basis[drop:])
+    if drop > 1:
+        inner = congruence(basis[:drop], block)
+        turn = np.eye(drop)
+        diagonalize(inner, turn, 1e-15)
+        basis[:drop] = product(turn, basis[:drop])
+    return max(score, 0.0), basis
+
+
+@jit
+def _best_wavelet(gram, block):
+    """The smallest cost, and an orthonormal basis that begins with the wavelet that has it.
+
+    The search begins at the best eigenvector of each of the two matrices: between them lies the
+    best wavelet of two rows, and usually that of more.
+    """
+    values, rows = symmetric_eigen(gram)
+    best, basis = _descend(gram, block, values, congruence(rows, block), rows)
+    _, rows = symmetric_eigen(block)
+    turned = congruence(rows, block)
+    energies = np.empty(rows.shape[0])
+    for e in range(energies.size):
+        energies[e] = products(rows[e : e + 1], gram, rows[e])[0]
+    other, turn = _descend(gram, block, energies, turned, rows)
+    if other < best - _EQUAL * (abs(values[0]) + abs(values[values.size - 1])):
+        return other, turn
+    return best, basis
+
+
+@jit
+def _descend(gram, block, energies, turned, rows):
+    """Improve the best of some orthonormal rows, by the frequency at which it is looked for.
+
+    `energies` and `turned` are the diagonal of `gram`, and `block`, in the basis of the rows.
+    """
+    size = gram.shape[0]
+    pick = _cheapest(energies, turned)
+    own = frequency = turned[pick, pick]
+    best = energies[pick] - own * own
+    scale = 0.0
+    for a in range(size):
+        scale += abs(gram[a, a])
+    basis = rows.copy()
+    basis[0] = rows[pick]
+    for a in range(pick):
+        basis[a + 1] = rows[a]
+    for _ in range(_STEPS):
+        shifted = np.empty((size, size))
+        for a in range(size):
+            for b in range(size):
+                shifted[a, b] = gram[a, b] - 2.0 * frequency * block[a, b]
+            shifted[a, a] += frequency * frequency
+        values, turn = symmetric_eigen(congruence(rows, shifted))
+        rows = product(turn, rows)
+        turned = congruence(rows, block)
+        found = turned[0, 0]
+        cost = values[0] - (found - frequency) * (found - frequency)
+        if cost < best - 1e-14 * scale:
+            best = cost
+            own = found
+            basis[:] = rows
+            frequency = _next_frequency(frequency, values, turned)
+        elif frequency != own:
+            frequency = own  # a step that went too far: this one cannot
+        else:
+            break
+    return best, basis
+
+
+@jit
+def _next_frequency(frequency, values, turned):
+    """Newton's step for the smallest eigenvalue as a function of the frequency.
+
+    Its derivative is ``2 (rho - R_00)`` in the basis of eigenvectors, and perturbation theory gives
+    the second one; where that is not positive the wavelet's own frequency is a safe step.
+    """
+    own = turned[0, 0]
+    curvature = 1.0
+    for e in range(1, values.size):
+        gap = values[e] - values[0]
+        if gap <= 0.0:
+            return own
+        curvature -= 4.0 * turned[0, e] * turned[0, e] / gap
+    if curvature < 0.05:
+        return own
+    return frequency - (frequency - own) / curvature
+
+
+@jit
+def _cheapest(values, turned):
+    """The row with the smallest true residual; of equals the first."""
+    scale = 0.0
+    for e in range(values.size):
+        scale = max(scale, abs(values[e]))
+    best = np.inf
+    pick = 0
+    for e in range(values.size):
+        cost = values[e] - turned[e, e] * turned[e, e]
+        if cost < best - _EQUAL * scale:
+            best = cost
+            pick = e
+    return pick
 
 
 @jit
 def smallest_cost(gram, block):
-    """What `local_score` returns first for a single wavelet, several times faster.
+    """About what `local_score` returns first for a single wavelet, several times faster.
 
-    Jacobi rotations in place of a library call, whose overhead is most of its time at this size.
+    The best eigenvector of `gram`, and one step from there towards the best wavelet.
     """
     size = gram.shape[0]
     work = gram.copy()
-    rows = np.zeros((size, size))
-    trace = 0.0
-    for a in range(size):
-        rows[a, a] = 1.0
-        trace += gram[a, a]
-    for _ in range(_SWEEPS):
-        if not _jacobi_sweep(work, rows, _NEGLIGIBLE * trace):
-            break
+    rows = np.eye(size)
+    diagonalize(work, rows, _NEGLIGIBLE)
+    frequencies = np.empty(size)
     best = np.inf
+    pick = 0
     for e in range(size):
         diagonal = 0.0
         for a in range(size):
@@ -74,99 +178,76 @@ def smallest_cost(gram, block):
             for b in range(a):
                 total += block[a, b] * rows[e, b]
             diagonal += rows[e, a] * total
-        best = min(best, work[e, e] - 4.0 * diagonal * diagonal)
-    return max(best, 0.0)
+        frequencies[e] = 2.0 * diagonal
+        cost = work[e, e] - frequencies[e] * frequencies[e]
+        if cost < best:
+            best = cost
+            pick = e
+    return max(min(best, _improved_cost(work, rows, frequencies, block, pick)), 0.0)
 
 
 @jit
-def _jacobi_sweep(work, rows, negligible):
-    """Rotate away every entry above the diagonal once; whether there was one to rotate away."""
-    size = work.shape[0]
-    found = False
-    for p in range(size - 1):
-        for q in range(p + 1, size):
-            if abs(work[p, q]) > negligible:
-                found = True
-                _jacobi_rotation(work, rows, p, q)
-    return found
-
-
-@jit
-def _jacobi_rotation(work, rows, p, q):
-    """Rotate away the entry (p, q); only the upper triangle of `work` is kept."""
-    off = work[p, q]
-    half = 0.5 * (work[q, q] - work[p, p])
-    longer = abs(half) + np.sqrt(half * half + off * off)
-    scale = 1.0 / np.sqrt(longer * longer + off * off)
-    c = longer * scale
-    s = off * scale if half >= 0.0 else -off * scale
-    shift = off * off / longer if half >= 0.0 else -off * off / longer
-    work[p, p] -= shift
-    work[q, q] += shift
-    work[p, q] = 0.0
-    size = work.shape[0]
-    for a in range(p):
-        x, y = work[a, p], work[a, q]
-        work[a, p] = c * x - s * y
-        work[a, q] = s * x + c * y
-    for a in range(p + 1, q):
-        x, y = work[p, a], work[a, q]
-        work[p, a] = c * x - s * y
-        work[a, q] = s * x + c * y
-    for a in range(q + 1, size):
-        x, y = work[p, a], work[q, a]
-        work[p, a] = c * x - s * y
-        work[q, a] = s * x + c * y
+def _improved_cost(work, rows, frequencies, block, pick):
+    """The cost after one step of Newton's method from an eigenvector, coordinate by coordinate."""
+    size = rows.shape[0]
+    own = frequencies[pick]
+    image = np.zeros(size)
     for a in range(size):
-        x, y = rows[p, a], rows[q, a]
-        rows[p, a] = c * x - s * y
-        rows[q, a] = s * x + c * y
+        for b in range(size):
+            image[a] += block[a, b] * rows[pick, b]
+    wavelet = rows[pick].copy()
+    energy = work[pick, pick]
+    length = 1.0
+    for e in range(size):
+        if e == pick:
+            continue
+        coupling = 0.0
+        for a in range(size):
+            coupling += rows[e, a] * image[a]
+        gap = work[e, e] - work[pick, pick] - 2.0 * own * (frequencies[e] - own)
+        curvature = gap - 4.0 * coupling * coupling
+        if curvature <= 0.1 * abs(gap):
+            continue
+        step = 2.0 * own * coupling / curvature
+        energy += step * step * work[e, e]
+        length += step * step
+        for a in range(size):
+            wavelet[a] += step * rows[e, a]
+    frequency = 0.0
+    for a in range(size):
+        total = 0.0
+        for b in range(size):
+            total += block[a, b] * wavelet[b]
+        frequency += wavelet[a] * total
+    return energy / length - (frequency / length) * (frequency / length)
 
 
 @jit
-def complete_rotation(vectors, chosen, block, allowed, nearest):
-    """Turn eigenvectors into a rotation: rows in coordinate order, wavelets on their coordinates.
+def complete_rotation(basis, drop, allowed, nearest):
+    """Turn a basis into a rotation: rows in coordinate order, wavelets on their coordinates.
 
     Parameters
     ----------
-    vectors : (m, m) eigenvectors as columns.
-    chosen : (c,) which of them are wavelets.
-    block : (m, m) the block ``A[I, I]``.
-    allowed : (m,) bool, the coordinates that may carry a wavelet (at least c of them).
+    basis : (m, m) orthonormal rows, the wavelets first.
+    drop : int, how many of them are wavelets.
+    allowed : (m,) bool, the coordinates that may carry a wavelet (at least `drop` of them).
     nearest : bool
         Whether the surviving rows are those closest to the coordinate axes instead of
-        the other eigenvectors.
+        the other rows of the basis.
 
     Returns
     -------
     rotation : (m, m), determinant one unless every row is a wavelet
-    positions : (c,) the coordinates of the wavelets, ascending
+    positions : (drop,) the coordinates of the wavelets, ascending
     """
-    size = vectors.shape[0]
-    drop = chosen.size
-    wavelets = _diagonalize_inside(vectors, chosen, block)
+    size = basis.shape[0]
     rotation = np.empty((size, size))
     taken = np.zeros(size, np.bool_)
-    positions = np.empty(drop, np.int64)
-    placed = np.zeros(drop, np.bool_)
-    for step in range(drop):
-        row, where = _largest_overlap(wavelets, placed, taken, allowed)
-        placed[row] = True
-        taken[where] = True
-        positions[step] = where
-        sign = -1.0 if wavelets[row, where] < 0.0 else 1.0
-        for j in range(size):
-            rotation[where, j] = sign * wavelets[row, j]
-    positions.sort()
-    survivors = np.empty((size - drop, size))
-    count = 0
-    for e in range(size):
-        if not _contains(chosen, e):
-            survivors[count] = vectors[:, e]
-            count += 1
-    if not (nearest and nearest_survivors(rotation, positions, taken)):
-        _place_survivors(rotation, survivors, taken)
-    if drop < size and np.linalg.det(rotation) < 0.0:
+    _place_rows(rotation, basis[:drop], taken, allowed)
+    positions = np.flatnonzero(taken)
+    if not (nearest and _nearest_survivors(rotation, taken, drop)):
+        _place_rows(rotation, basis[drop:], taken, np.ones(size, np.bool_))
+    if drop < size and _is_reflection(rotation):
         for where in range(size - 1, -1, -1):
             if not _contains(positions, where):
                 for j in range(size):
@@ -176,87 +257,103 @@ def complete_rotation(vectors, chosen, block, allowed, nearest):
 
 
 @jit
-def _diagonalize_inside(vectors, chosen, block):
-    """Rows spanning the chosen eigenvectors, turned so that the block is diagonal on them."""
-    drop = chosen.size
-    size = vectors.shape[0]
-    rows = np.empty((drop, size))
-    for q in range(drop):
-        rows[q] = vectors[:, chosen[q]]
-    if drop == 1:
-        return rows
-    inner = rows @ (block @ np.ascontiguousarray(rows.T))
-    for a in range(drop):
-        for b in range(a):
-            value = 0.5 * (inner[a, b] + inner[b, a])
-            inner[a, b] = value
-            inner[b, a] = value
-    _, turn = np.linalg.eigh(inner)
-    return np.ascontiguousarray(turn.T) @ rows
-
-
-@jit
-def _largest_overlap(rows, placed, taken, allowed):
-    best = -1.0
-    pick = -1
-    where = -1
-    for q in range(rows.shape[0]):
-        if not placed[q]:
-            for j in range(rows.shape[1]):
-                if allowed[j] and not taken[j] and abs(rows[q, j]) > best:
-                    best = abs(rows[q, j])
-                    pick = q
-                    where = j
-    return pick, where
-
-
-@jit
-def _place_survivors(rotation, survivors, taken):
-    """Put each surviving eigenvector on the free coordinate it overlaps most, best match first."""
-    count = survivors.shape[0]
+def _place_rows(rotation, rows, taken, allowed):
+    """Put each row on the free coordinate it overlaps most, best match first."""
+    count, size = rows.shape
     placed = np.zeros(count, np.bool_)
-    occupied = taken.copy()
-    everywhere = np.ones(survivors.shape[1], np.bool_)
     for _ in range(count):
-        row, where = _largest_overlap(survivors, placed, occupied, everywhere)
-        placed[row] = True
-        occupied[where] = True
-        sign = -1.0 if survivors[row, where] < 0.0 else 1.0
-        for j in range(survivors.shape[1]):
-            rotation[where, j] = sign * survivors[row, j]
+        best = -1.0
+        pick = where = -1
+        for q in range(count):
+            if not placed[q]:
+                for j in range(size):
+                    if allowed[j] and not taken[j] and abs(rows[q, j]) > best + _EQUAL:
+                        best = abs(rows[q, j])
+                        pick = q
+                        where = j
+        placed[pick] = True
+        taken[where] = True
+        sign = -1.0 if rows[pick, where] < 0.0 else 1.0
+        for j in range(size):
+            rotation[where, j] = sign * rows[pick, j]
 
 
 @jit
-def nearest_survivors(rotation, positions, taken):
+def _nearest_survivors(rotation, taken, drop):
     """Fill the other rows with the orthonormal completion closest to the identity.
 
     The polar factor of the coordinate axes projected away from the wavelets. Returns False, and
     leaves the rows alone, when that projection is too close to singular to be trusted.
     """
     size = rotation.shape[0]
-    rest = np.empty(size - positions.size, np.int64)
-    count = 0
-    for j in range(size):
-        if not taken[j]:
-            rest[count] = j
-            count += 1
+    if drop == 1:
+        _turn_plane(rotation, np.flatnonzero(taken)[0])
+        return True
+    rest = np.flatnonzero(~taken)
+    count = rest.size
     projected = np.zeros((count, size))
     for a in range(count):
         projected[a, rest[a]] = 1.0
-        for q in range(positions.size):
-            weight = rotation[positions[q], rest[a]]
-            for j in range(size):
-                projected[a, j] -= weight * rotation[positions[q], j]
+        for q in range(size):
+            if taken[q]:
+                weight = rotation[q, rest[a]]
+                for j in range(size):
+                    projected[a, j] -= weight * rotation[q, j]
     if count == 0:
         return True
-    values, vectors = np.linalg.eigh(projected @ np.ascontiguousarray(projected.T))
+    values, vectors = symmetric_eigen(congruence(projected, np.eye(size)))
     if values[0] < 1e-3:
         return False
-    scaled = vectors / np.sqrt(values)
-    polar = (scaled @ np.ascontiguousarray(vectors.T)) @ projected
+    polar = product(vectors, projected)
+    for e in range(count):
+        factor = 1.0 / np.sqrt(values[e])
+        for j in range(size):
+            polar[e, j] *= factor
     for a in range(count):
-        rotation[rest[a]] = polar[a]
+        for j in range(size):
+            total = 0.0
+            for e in range(count):
+                total += vectors[e, a] * polar[e, j]
+            rotation[rest[a], j] = total
     return True
+
+
+@jit
+def _turn_plane(rotation, p):
+    """The rotation in the plane of e_p and the wavelet w in row p: it takes w to e_p."""
+    size = rotation.shape[0]
+    factor = 1.0 / (1.0 + rotation[p, p])
+    for a in range(size):
+        if a != p:
+            weight = factor * rotation[p, a]
+            for j in range(size):
+                rotation[a, j] = -weight * rotation[p, j]
+            rotation[a, a] += 1.0
+            rotation[a, p] -= weight
+
+
+@jit
+def _is_reflection(rotation):
+    """Whether the determinant of an orthogonal matrix is negative: the sign of its pivots."""
+    size = rotation.shape[0]
+    work = rotation.copy()
+    negative = False
+    for p in range(size):
+        pivot = p
+        for a in range(p + 1, size):
+            if abs(work[a, p]) > abs(work[pivot, p]):
+                pivot = a
+        if pivot != p:
+            negative = not negative
+            for j in range(size):
+                work[p, j], work[pivot, j] = work[pivot, j], work[p, j]
+        if work[p, p] < 0.0:
+            negative = not negative
+        for a in range(p + 1, size):
+            factor = work[a, p] / work[p, p]
+            for j in range(p, size):
+                work[a, j] -= factor * work[p, j]
+    return negative
 
 
 @jit

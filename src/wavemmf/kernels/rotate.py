@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .simd import fused
 
 __all__ = ["TILE", "rotate_rows", "rotate_symmetric"]
 
@@ -39,15 +40,15 @@ def _combine_rows(inputs, weights, size, width, out):
         x0, x1, x2, x3 = inputs[0], inputs[1], inputs[2], inputs[3]
         x4, x5, x6, x7 = inputs[4], inputs[5], inputs[6], inputs[7]
         for j in range(width):
-            out[j] = (w0 * x0[j] + w1 * x1[j] + w2 * x2[j] + w3 * x3[j]) + (
-                w4 * x4[j] + w5 * x5[j] + w6 * x6[j] + w7 * x7[j]
-            )
+            low = fused(w3, x3[j], fused(w2, x2[j], fused(w1, x1[j], w0 * x0[j])))
+            high = fused(w7, x7[j], fused(w6, x6[j], fused(w5, x5[j], w4 * x4[j])))
+            out[j] = low + high
         done = 8
     elif size >= 4:
         w0, w1, w2, w3 = weights[0], weights[1], weights[2], weights[3]
         x0, x1, x2, x3 = inputs[0], inputs[1], inputs[2], inputs[3]
         for j in range(width):
-            out[j] = w0 * x0[j] + w1 * x1[j] + w2 * x2[j] + w3 * x3[j]
+            out[j] = fused(w3, x3[j], fused(w2, x2[j], fused(w1, x1[j], w0 * x0[j])))
         done = 4
     else:
         w0, x0 = weights[0], inputs[0]
@@ -58,12 +59,13 @@ def _combine_rows(inputs, weights, size, width, out):
         w0, w1, w2, w3 = weights[done], weights[done + 1], weights[done + 2], weights[done + 3]
         x0, x1, x2, x3 = inputs[done], inputs[done + 1], inputs[done + 2], inputs[done + 3]
         for j in range(width):
-            out[j] += w0 * x0[j] + w1 * x1[j] + w2 * x2[j] + w3 * x3[j]
+            low = fused(w1, x1[j], fused(w0, x0[j], out[j]))
+            out[j] = fused(w3, x3[j], fused(w2, x2[j], low))
         done += 4
     while done < size:
         w0, x0 = weights[done], inputs[done]
         for j in range(width):
-            out[j] += w0 * x0[j]
+            out[j] = fused(w0, x0[j], out[j])
         done += 1
 
 

@@ -12,7 +12,7 @@ A tile is a flat array whose rows have `columns` entries, a constant known when 
 from __future__ import annotations
 
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.extending import intrinsic
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "cayley_block",
     "copy_row",
     "four_products",
+    "fused",
     "multiply_rows",
     "transpose_square",
 ]
@@ -30,9 +31,44 @@ _VECTOR_BYTES = 64
 #: Arrays for `add_and_multiply` have a multiple of this many entries.
 LANES = 32
 # What `_jit.py` allows the compiler for plain loops.
-_FLAGS = ("contract", "nsz")
+_FLAGS = ("nsz",)
 _INDEX = ir.IntType(64)
 _LANE = ir.IntType(32)
+
+
+def _fused(builder, a, b, c):
+    """``a * b + c`` rounded once: one instruction, and the same digits on every processor."""
+    lanes = a.type.count
+    kind = f"v{lanes}f{64 if a.type.element == ir.DoubleType() else 32}"
+    function = builder.module.globals.get(f"llvm.fma.{kind}")
+    if function is None:
+        signature = ir.FunctionType(a.type, [a.type] * 3)
+        function = ir.Function(builder.module, signature, f"llvm.fma.{kind}")
+    return builder.call(function, [a, b, c])
+
+
+@intrinsic
+def _fused_numbers(typingctx, a, b, c):
+    """``a * b + c`` of numbers, rounded once; a loop of them is turned into vectors."""
+    signature = types.float64(types.float64, types.float64, types.float64)
+
+    def generate(context, builder, signature, arguments):
+        number = ir.DoubleType()
+        function = builder.module.globals.get("llvm.fma.f64")
+        if function is None:
+            kind = ir.FunctionType(number, [number] * 3)
+            function = ir.Function(builder.module, kind, "llvm.fma.f64")
+        return builder.call(function, arguments)
+
+    return signature, generate
+
+
+def _product_and_sum(a, b, c):
+    return a * b + c
+
+
+# Without a compiler kernels run as plain Python, for tests: their digits are their own then.
+fused = _product_and_sum if config.DISABLE_JIT else _fused_numbers
 
 
 class _Rows:
@@ -68,8 +104,7 @@ class _Rows:
         return self.builder.shuffle_vector(first, undefined, everywhere)
 
     def multiply_add(self, a, b, total):
-        product = self.builder.fmul(a, b, flags=_FLAGS)
-        return self.builder.fadd(total, product, flags=_FLAGS)
+        return _fused(self.builder, a, b, total)
 
     def _address(self, position, part):
         place = self.builder.add(position, ir.Constant(_INDEX, part * self.lanes))
@@ -218,8 +253,8 @@ class _Square:
             total = None if start is None else start[a]
             for b in range(self.width):
                 row, lane = (b, a) if transposed else (a, b)
-                term = self._times(self._lane(weights[row], lane), rows[b])
-                total = term if total is None else self._plus(total, term)
+                weight = self._lane(weights[row], lane)
+                total = self._sum_of_products(weight, rows[b], total)
             result.append(total)
         return result
 
@@ -229,7 +264,7 @@ class _Square:
         step = self._everywhere(builder.fadd(half, half))
         minus = self._everywhere(builder.fneg(half))
         left = [
-            self._plus(row, self._times(minus, own))
+            self._sum_of_products(minus, own, row)
             for row, own in zip(self.identity(1.0), x, strict=True)
         ]
         right = [self._times(step, row) for row in x]
@@ -240,13 +275,13 @@ class _Square:
             inverses.append(self._everywhere(inverse))
             for a in range(p + 1, width):
                 factor = self._times(self._lane(left[a], p), inverses[p])
-                left[a] = self._plus(left[a], self._times(factor, left[p]))
-                right[a] = self._plus(right[a], self._times(factor, right[p]))
+                left[a] = self._sum_of_products(factor, left[p], left[a])
+                right[a] = self._sum_of_products(factor, right[p], right[a])
         for p in range(width - 1, -1, -1):
             # Minus the row of the result, until the end: it is what the others need.
             right[p] = self._times(inverses[p], right[p])
             for a in range(p):
-                right[a] = self._plus(right[a], self._times(self._lane(left[a], p), right[p]))
+                right[a] = self._sum_of_products(self._lane(left[a], p), right[p], right[a])
         return [builder.fneg(row) for row in right]
 
     def _lane(self, vector, lane):
@@ -262,8 +297,8 @@ class _Square:
     def _times(self, a, b):
         return self.builder.fmul(a, b, flags=_FLAGS)
 
-    def _plus(self, a, b):
-        return self.builder.fadd(a, b, flags=_FLAGS)
+    def _sum_of_products(self, a, b, total):
+        return self._times(a, b) if total is None else _fused(self.builder, a, b, total)
 
     def _addresses(self, kind, array, position):
         builder = self.builder

@@ -15,6 +15,7 @@ import numpy as np
 
 from ._jit import inline_jit, jit
 from .simd import cayley_block
+from .small import product
 from .vectors import dot
 
 __all__ = ["cayley_move", "cayley_step", "cayley_velocity"]
@@ -118,15 +119,44 @@ def _move_any(blocks, size, entry, skew, half, out, change):
     left = -half * x
     for a in range(size):
         left[a, a] += 1.0
-    solved = np.linalg.solve(left, skew.dtype.type(2.0) * half * x)
-    moved = block + solved @ block
-    gram = moved @ moved.T
+    solved = skew.dtype.type(2.0) * half * x
+    _eliminate(left, solved)
+    moved = block + product(solved, block)
+    gram = product(moved, moved.T.copy())
     for a in range(size):
         for b in range(size):
             gram[a, b] *= -0.5
             change[entry + a * size + b] = solved[a, b]
         gram[a, a] += 1.5
-    polished = gram @ moved
+    polished = product(gram, moved)
     for a in range(size):
         for b in range(size):
             out[entry + a * size + b] = polished[a, b]
+
+
+@jit
+def _eliminate(left, right):
+    """Solve ``left X = right`` in place of `right`, exchanging rows for the largest pivots."""
+    size = left.shape[0]
+    for p in range(size):
+        pivot = p
+        for a in range(p + 1, size):
+            if abs(left[a, p]) > abs(left[pivot, p]):
+                pivot = a
+        if pivot != p:
+            for j in range(size):
+                left[p, j], left[pivot, j] = left[pivot, j], left[p, j]
+                right[p, j], right[pivot, j] = right[pivot, j], right[p, j]
+        for a in range(p + 1, size):
+            factor = left[a, p] / left[p, p]
+            for j in range(p, size):
+                left[a, j] -= factor * left[p, j]
+            for j in range(size):
+                right[a, j] -= factor * right[p, j]
+    for p in range(size - 1, -1, -1):
+        for a in range(p + 1, size):
+            factor = left[p, a]
+            for j in range(size):
+                right[p, j] -= factor * right[a, j]
+        for j in range(size):
+            right[p, j] /= left[p, p]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .simd import fused
 
 __all__ = ["dot", "norm"]
 
@@ -19,16 +20,16 @@ def dot(x, y):
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
     whole = x.size - x.size % 8
     for i in range(0, whole, 8):
-        s0 += x[i] * y[i]
-        s1 += x[i + 1] * y[i + 1]
-        s2 += x[i + 2] * y[i + 2]
-        s3 += x[i + 3] * y[i + 3]
-        s4 += x[i + 4] * y[i + 4]
-        s5 += x[i + 5] * y[i + 5]
-        s6 += x[i + 6] * y[i + 6]
-        s7 += x[i + 7] * y[i + 7]
+        s0 = fused(x[i], y[i], s0)
+        s1 = fused(x[i + 1], y[i + 1], s1)
+        s2 = fused(x[i + 2], y[i + 2], s2)
+        s3 = fused(x[i + 3], y[i + 3], s3)
+        s4 = fused(x[i + 4], y[i + 4], s4)
+        s5 = fused(x[i + 5], y[i + 5], s5)
+        s6 = fused(x[i + 6], y[i + 6], s6)
+        s7 = fused(x[i + 7], y[i + 7], s7)
     for i in range(whole, x.size):
-        s0 += x[i] * y[i]
+        s0 = fused(x[i], y[i], s0)
     return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 
 

@@ -60,7 +60,7 @@ def greedy_batch(
     with deferred_interrupts():
         greedy_many(
             np.concatenate([np.empty(0), *scaled]), orders, kept, k, drop, exhaustive,
-            *_KINDS[survivors], np.random.default_rng(0),
+            *_KINDS[survivors],
             levels, sizes, groups, blocks, drops, wavelets,
         )  # fmt: skip
     chosen = []

@@ -19,9 +19,11 @@ import numpy as np
 from .._progress import silent
 from ..errors import InvalidInputError
 from ..factorization import Factorization, Rotations
+from ..factorization.norms import power_of_two_scale
 from ..validation import check_choice, check_integer
 from .given import NOTHING, Given
-from .greedy import PAIRS, greedy
+from .greedy import PAIRS, greedy_in_order
+from .order import in_canonical_order, renumbered
 from .parallel import in_parallel
 from .plan import Task, as_dense
 
@@ -111,7 +113,8 @@ class Evolution:
         return [each.rotations for each in self._evolve(matrix, task, count)]
 
     def _evolve(self, matrix: Any, task: Task, budget: int) -> list[_Individual]:
-        dense = as_dense(matrix)
+        scale = power_of_two_scale(matrix)
+        dense, order = in_canonical_order(as_dense(matrix) / scale)
         generation = math.isqrt(budget)
         parents = self.parents or generation
         children = self.children or generation
@@ -128,8 +131,8 @@ class Evolution:
             count = min(children, budget - len(everyone))
             genomes = [_child(best, self.crossover, rng) for _ in range(count)]
             everyone += in_parallel(live, genomes, silent, "")
-            task.report(len(everyone), budget, f"evolving, error {best[0].error:.4g}")
-        return everyone
+            task.report(len(everyone), budget, f"evolving, error {best[0].error * scale:.4g}")
+        return [replace(each, rotations=renumbered(each.rotations, order)) for each in everyone]
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,7 @@ def _error(individual: _Individual) -> float:
 
 
 def _live(matrix: Any, genome: _Genome, pairs: str) -> _Individual:
-    rotations = greedy(matrix, genome.task, pairs, genome.survivors)
+    rotations = greedy_in_order(matrix, genome.task, pairs, genome.survivors)
     return _Individual(genome, rotations, Factorization.from_rotations(matrix, rotations).error())
 
 

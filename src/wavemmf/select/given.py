@@ -43,6 +43,10 @@ class Given(NamedTuple):
         groups[np.arange(k) < rotations.sizes[:, None]] = rotations.groups
         return cls(groups, rotations.sizes)
 
+    def renumbered(self, numbers: npt.NDArray[Any]) -> Given:
+        """Call coordinate i ``numbers[i]``."""
+        return Given(numbers[self.groups] if self.groups.size else self.groups, self.sizes)
+
     def until(self, level: int) -> Given:
         """Keep the first `level` levels."""
         return Given(self.groups[:level], self.sizes[:level])

@@ -11,11 +11,16 @@ import scipy.sparse as sp
 from .._progress import silent
 from ..factorization import Factorization, Rotations
 from ..factorization.norms import power_of_two_scale
+from ..kernels.centre import centre_dense
 from ..kernels.greedy_dense import Choice, greedy_levels
 from ..kernels.greedy_many import small_gram
 from ..kernels.interrupts import deferred_interrupts
+from ..kernels.multiply import TILE, multiply
+from ..kernels.noise import seeded
+from ..kernels.threads import run_all
 from ..validation import Matrix, check_memory
 from .batch import LARGEST, greedy_batch
+from .order import in_canonical_order, renumbered
 from .part import Method, Part, reduce_part
 from .plan import LevelRecorder, Task, levels_per_call
 
@@ -30,6 +35,10 @@ _TRY_BOTH = 1024
 _SAMPLE_WORK = 4096
 _BRANCHES = 3
 _CLEARLY = 0.95
+# Tiles of columns of one piece of work.
+_GRAM_TILES = 4
+# Errors that differ by less count as equal.
+_EQUAL = 1e-9
 # Entries this small beside both of their rows are discarded from sparse active rows.
 _FILL_TOLERANCE = 3e-3
 
@@ -69,11 +78,18 @@ def greedy(
         task.report(chosen.n - task.core, chosen.n - task.core, "")
         return chosen
     scaled: Any = matrix / power_of_two_scale(matrix)
+    ordered, order = in_canonical_order(scaled)
+    task = replace(task, given=task.given.renumbered(np.argsort(order)))
+    return renumbered(greedy_in_order(ordered, task, pairs, survivors), order)
+
+
+def greedy_in_order(matrix: Matrix, task: Task, pairs: str, survivors: str) -> Rotations:
+    """Do what `greedy` does with a matrix of entries around one, in canonical order."""
     if survivors == "auto":
-        if scaled.shape[0] <= _TRY_BOTH:
-            return _better_of_both(scaled, task, pairs)
-        survivors = preferred_survivors(scaled, task, pairs)
-    return _run(scaled, task, pairs, survivors)
+        if matrix.shape[0] <= _TRY_BOTH:
+            return _better_of_both(matrix, task, pairs)
+        survivors = preferred_survivors(matrix, task, pairs)
+    return _run(matrix, task, pairs, survivors)
 
 
 def _fits_batch(matrix: Any, task: Task) -> bool:
@@ -88,30 +104,12 @@ def _run(matrix: Any, task: Task, pairs: str, survivors: str) -> Rotations:
 
 
 def _better_of_both(matrix: Any, task: Task, pairs: str) -> Rotations:
-    """Try both kinds of survivors; a pair has one only, so there ties are broken both ways."""
-    if task.k > 2:
-        candidates = [_run(matrix, task, pairs, survivors) for survivors in SURVIVORS[1:]]
-    else:
-        candidates = [_run(matrix, task, pairs, "nearest")]
-        if not task.given.sizes.size:
-            candidates.append(_mirrored(_run(_reversed(matrix), task, pairs, "nearest")))
+    """Try both kinds of survivors; a pair has one only."""
+    if task.k == 2:
+        return _run(matrix, task, pairs, "nearest")
+    candidates = [_run(matrix, task, pairs, survivors) for survivors in SURVIVORS[1:]]
     errors = [Factorization.from_rotations(matrix, c).error() for c in candidates]
-    return candidates[int(np.argmin(errors))]
-
-
-def _reversed(matrix: Any) -> Any:
-    """Rows and columns from the last to the first."""
-    if not sp.issparse(matrix):
-        return matrix[::-1, ::-1].copy()
-    turned = sp.csr_array(matrix[::-1][:, ::-1])
-    turned.sort_indices()
-    return turned
-
-
-def _mirrored(rotations: Rotations) -> Rotations:
-    """Return the same with coordinates numbered from the last to the first."""
-    last = rotations.n - 1
-    return replace(rotations, groups=last - rotations.groups, wavelets=last - rotations.wavelets)
+    return candidates[int(errors[1] < errors[0] * (1.0 - _EQUAL))]
 
 
 def preferred_survivors(matrix: Any, task: Task, pairs: str) -> str:
@@ -170,8 +168,9 @@ def _run_dense(matrix: Any, task: Task, exhaustive: bool, nearest: bool) -> Rota
     n = matrix.shape[0]
     check_memory(24 * n * n, f"the dense engine on {n} rows (matrix, Gram matrix, result)")
     work = np.array(matrix)
+    _, shift = centre_dense(work)
     # Runs that take over groups must repeat what the batch chose, to the last bit.
-    gram = small_gram(work) if n <= LARGEST else work @ work
+    gram = small_gram(work) if n <= LARGEST else _gram(work)
     recorder = LevelRecorder(n, task)
     state = (
         work,
@@ -189,8 +188,12 @@ def _run_dense(matrix: Any, task: Task, exhaustive: bool, nearest: bool) -> Rota
         nearest=nearest,
         score_noise=float(task.score_noise),
         correlation_noise=float(task.correlation_noise),
+        shift=shift,
+        # Heavy rows never paid when the survivors stay near the axes.
+        heavy=not nearest,
+        trim=False,
     )
-    rng = np.random.default_rng(task.seed)
+    rng = seeded(task.seed)
     active, level = n, 0
     while active > task.core:
         with deferred_interrupts():
@@ -207,6 +210,16 @@ def _run_dense(matrix: Any, task: Task, exhaustive: bool, nearest: bool) -> Rota
             )
         task.report(n - active, n - task.core, "")
     return recorder.rotations(level)
+
+
+def _gram(matrix: Any) -> Any:
+    """Return the square of the matrix, columns side by side on all threads."""
+    n = matrix.shape[0]
+    gram = np.empty((n, n))
+    bounds = range(0, n, _GRAM_TILES * TILE)
+    calls = [(matrix, matrix, n, n, gram, i, min(n, i + _GRAM_TILES * TILE)) for i in bounds]
+    run_all(multiply, calls)
+    return gram
 
 
 def _run_sparse(matrix: Any, task: Task, exhaustive: bool, nearest: bool) -> Rotations:

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from .._progress import Report, silent
 from ..factorization import Rotations
+from ..kernels.centre import centre_sparse
 from ..kernels.greedy_sparse import score_all, sparse_greedy_levels
 from ..kernels.heap import heap_build
 from ..kernels.interrupts import deferred_interrupts
@@ -99,19 +100,21 @@ def reduce_part(part: Part, core: int, method: Method, report: Report = silent) 
     matrix, free = part.matrix, part.free
     n = matrix.shape[0]
     task = Task(core, method.k, method.drop)
+    centred = matrix + sp.eye_array(n, format="csr")  # every row gets its diagonal entry
+    centred.setdiag(matrix.diagonal())
+    added, shift = centre_sparse(centred.indptr, centred.indices, centred.data)
     columns, values, start, length, room, used = rows_from_csr(
-        matrix.indptr, matrix.indices, matrix.data
+        centred.indptr, centred.indices, centred.data
     )
-    energy = np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel()
+    energy = np.asarray(centred.multiply(centred).sum(axis=1)).ravel()
+    rows = (energy, centred.diagonal(), free)
     sizes, scores = np.zeros(n, np.int64), np.zeros(n)
     version, stamp = np.zeros(n, np.int64), np.zeros(n, np.int64)
     pivots = (np.zeros((n, method.k), np.int64), sizes, scores, version, stamp)
+    ranking = (method.drop, method.pairwise, shift)
     for first in range(0, n, levels_per_call(n)):
         last = min(n, first + levels_per_call(n))
-        score_all(
-            columns, values, start, length, energy, free, method.drop, method.pairwise,
-            not method.nearest, *pivots, first, last,
-        )  # fmt: skip
+        score_all((columns, values, start, length), rows, ranking, pivots, first, last)
         report(0, n - core, "scoring rows")
     heap, place = heap_build(scores)
     recorder = LevelRecorder(n, task)
@@ -122,8 +125,8 @@ def reduce_part(part: Part, core: int, method: Method, report: Report = silent) 
             before = active
             columns, values, used, active, level = sparse_greedy_levels(
                 columns, values, start, length, room, used,
-                energy, free, *pivots, heap, place,
-                active, core, method.drop, method.pairwise, method.nearest, method.tolerance,
+                rows, pivots, ranking, heap, place,
+                active, core, method.nearest, method.tolerance,
                 diagonal, lost, *recorder.arrays, level, levels_per_call(n),
             )  # fmt: skip
         if active == before:
@@ -133,4 +136,6 @@ def reduce_part(part: Part, core: int, method: Method, report: Report = silent) 
     left = sp.csr_array(
         rows_to_csr(columns, values, start, length, rotations.core), shape=(active, active)
     )
+    left.setdiag(left.diagonal() - added)
+    diagonal[rotations.wavelets] -= added
     return Reduced(rotations, diagonal, float(lost[0]), float(lost[1]), left)

@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 from .._progress import silent
 from ..errors import InvalidInputError
 from ..factorization import Rotations
-from .greedy import greedy
+from ..factorization.norms import power_of_two_scale
+from .greedy import greedy, greedy_in_order
 from .heuristics import explicit, neighbors, random
+from .order import in_canonical_order, renumbered
 from .parallel import in_parallel
 from .plan import Task, as_dense
 from .regular import regular
@@ -51,8 +53,10 @@ class Greedy:
 
     def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
         """Run `count` times with noise of different strength on scores and correlations."""
-        run = partial(_run_randomised, as_dense(matrix), replace(task, report=silent), self.pairs)
-        return in_parallel(run, range(count), task.report, "greedy runs")
+        ordered, order = in_canonical_order(as_dense(matrix) / power_of_two_scale(matrix))
+        run = partial(_run_randomised, ordered, replace(task, report=silent), self.pairs)
+        chosen = in_parallel(run, range(count), task.report, "greedy runs")
+        return [renumbered(rotations, order) for rotations in chosen]
 
 
 class Random:
@@ -115,7 +119,7 @@ class Explicit:
 
 def _run_randomised(matrix: Any, task: Task, pairs: str, index: int) -> Rotations:
     noisy, survivors = _randomised(task, index)
-    return greedy(matrix, noisy, pairs, survivors)
+    return greedy_in_order(matrix, noisy, pairs, survivors)
 
 
 def _randomised(task: Task, index: int) -> tuple[Task, str]:
