@@ -26,8 +26,8 @@ from .candidates import (
     same_members,
     wavelets_of,
 )
-from .local import complete_rotation, local_score, smallest_cost
-from .noise import normal, uniform
+from .local import complete_rotation, local_score, quick_wavelet, smallest_cost
+from .noise import normal, scrambled, uniform
 from .rotate import TILE, rotate_symmetric
 
 __all__ = ["Choice", "greedy_levels", "move_last_row"]
@@ -37,6 +37,8 @@ __all__ = ["Choice", "greedy_levels", "move_last_row"]
 NEGLIGIBLE = 1e-7
 # A wavelet does not use a row if its entry is below this.
 _UNUSED = 1e-6
+# Scores kept within a level, a power of two.
+_MEMORY = 1024
 # Exchanges of rows tried on the group of a level.
 _EXCHANGES = 8
 # A row loses this share of its own energy, or more, to a dropped column: score it again.
@@ -47,9 +49,8 @@ class Choice(NamedTuple):
     """How groups are chosen.
 
     Wavelets per level; whether all pairs are tried (for groups of two); whether survivors are those
-    nearest to the axes; the strength of the noise on scores and on correlations; the mean that the
-    diagonal was given (`wavemmf.kernels.centre`); whether heavy rows are tried as partners; and
-    whether rows that no wavelet uses leave the group.
+    nearest to the axes; the strength of the noise on scores and on correlations; the mean of the
+    diagonal (`wavemmf.kernels.centre`); and whether rows that no wavelet uses leave the group.
     """
 
     drop: int
@@ -58,7 +59,6 @@ class Choice(NamedTuple):
     score_noise: float
     correlation_noise: float
     shift: float
-    heavy: bool
     trim: bool
 
 
@@ -80,6 +80,7 @@ def greedy_levels(
     buffer = np.empty((k, TILE))
     support = np.empty(labels.size, np.int64)
     fresh = np.full(labels.size, -1, np.int64)
+    memory = new_memory()
     stop = level + max_levels
     while active > core and level < stop:
         rows = _given_rows(labels, active, given_groups, given_sizes, level)
@@ -87,7 +88,7 @@ def greedy_levels(
         if given == 0:
             p = _best_pivot(
                 matrix, gram, energy, active, choice, rng,
-                groups, sizes, scores, dirty, fresh, level,
+                groups, sizes, scores, dirty, fresh, memory, level,
             )  # fmt: skip
             rows = groups[p, : sizes[p]].copy()
         count = min(wavelets_of(rows.size, choice.drop), active - core)
@@ -137,26 +138,64 @@ def greedy_levels(
 def _exchange_rows(matrix, gram, rows, score, basis, active, k):
     """Take in rows that the wavelet of a group leaks into, in place of those it hardly uses.
 
-    `basis` begins with the wavelet; returns the rows and the basis as long as that helps.
+    `basis` begins with the wavelet; returns the rows and the basis as long as that helps. The fewer
+    rows are kept, the more can be exchanged at once: two rows may help where neither does alone.
     """
+    wavelet = basis[0].copy()
+    best = score
+    members = rows
     for _ in range(_EXCHANGES):
-        enters = _largest_leak(matrix, rows, basis[0], active)
+        enters = _largest_leak(matrix, members, wavelet, active)
         if enters < 0:
             break
-        if rows.size < k:
-            changed = np.append(rows, enters)
-        else:
-            changed = rows.copy()
-            changed[_least_used(basis[0])] = enters
-        local_gram, local_block = _gather(matrix, gram, changed)
-        # Most exchanges do not help: the quick estimate tells.
-        if smallest_cost(local_gram, local_block) >= score:
+        kept = min(members.size, k - 1)
+        improved = False
+        while kept > 0:
+            changed = np.append(_most_used(members, wavelet, kept), enters)
+            changed, cost, turned = _grown(matrix, gram, changed, active, k)
+            if comparable(cost) < comparable(best):
+                best, members, wavelet = cost, changed, turned
+                improved = True
+                break
+            kept = (kept + 1) // 2 if kept > 1 else 0
+        if not improved:
             break
+    if best < score:
+        local_gram, local_block = _gather(matrix, gram, members)
         after, turned = local_score(local_gram, local_block, 1)
-        if comparable(after) >= comparable(score):
-            break
-        score, rows, basis = after, changed, turned
+        if comparable(after) < comparable(score):
+            return members, turned
     return rows, basis
+
+
+@jit
+def _most_used(rows, wavelet, count):
+    """The rows of a group that its wavelet uses most, in the order of the group."""
+    kept = np.ones(rows.size, np.bool_)
+    for _ in range(rows.size - count):
+        pick = -1
+        least = np.inf
+        for a in range(rows.size):
+            share = comparable(wavelet[a] * wavelet[a])
+            if kept[a] and share < least:
+                least = share
+                pick = a
+        kept[pick] = False
+    return rows[kept]
+
+
+@jit
+def _grown(matrix, gram, rows, active, k):
+    """Add the rows that the wavelet of a group leaks into; the group, its cost and its wavelet."""
+    while True:
+        local_gram, local_block = _gather(matrix, gram, rows)
+        cost, wavelet = quick_wavelet(local_gram, local_block)
+        if rows.size == k:
+            return rows, cost, wavelet
+        enters = _largest_leak(matrix, rows, wavelet, active)
+        if enters < 0:
+            return rows, cost, wavelet
+        rows = np.append(rows, enters)
 
 
 @jit
@@ -194,15 +233,6 @@ def _largest_leak(matrix, rows, wavelet, active):
 
 
 @jit
-def _least_used(wavelet):
-    pick = 0
-    for a in range(1, wavelet.size):
-        if comparable(wavelet[a] * wavelet[a]) < comparable(wavelet[pick] * wavelet[pick]):
-            pick = a
-    return pick
-
-
-@jit
 def _given_rows(labels, active, given_groups, given_sizes, level):
     """Where the rows of the group given for this level are; none unless all are active."""
     size = given_sizes[level] if level < given_sizes.size else 0
@@ -231,7 +261,9 @@ def _gather(matrix, gram, rows):
 
 
 @jit
-def _score_pivot(p, matrix, gram, energy, active, choice, rng, groups, sizes, scores):
+def _score_pivot(
+    p, matrix, gram, energy, active, choice, rng, groups, sizes, scores, memory, level
+):
     """Find the best candidate group of pivot `p` and its score per wavelet."""
     k = groups.shape[1]
     if choice.exhaustive:
@@ -247,25 +279,47 @@ def _score_pivot(p, matrix, gram, energy, active, choice, rng, groups, sizes, sc
     lengths = np.empty(3, np.int64)
     _most_correlated(p, matrix, gram, energy, active, choice, rng, candidates, lengths)
     scores[p] = np.inf
-    for c in range(HEAVY + 1 if choice.heavy else HEAVY):
+    for c in range(3):
         # Rows of no use to the pivot may be of use to the others.
-        offset = 0.0 if c == SHIFTED else -choice.shift
+        offset = -choice.shift if c == CENTRED else 0.0
         size = _fill_up(matrix, gram, energy, active, offset, candidates[c], lengths[c])
         rows = candidates[c, :size]
         if c > 0 and size == sizes[p] and same_members(rows, groups[p], size):
             continue
-        local_gram, local_block = _gather(matrix, gram, rows)
-        count = wavelets_of(size, choice.drop)
-        if count == 1:
-            score = smallest_cost(local_gram, local_block)
-        else:
-            score, _ = local_score(local_gram, local_block, count)
-        score = comparable(score / count)
+        score = _score_group(matrix, gram, rows, choice.drop, memory, level)
         if score < scores[p]:
             scores[p] = score
             sizes[p] = size
             groups[p, :size] = rows
     scores[p] = _perturbed(scores[p], choice.score_noise, rng)
+
+
+@jit
+def new_memory():
+    """Scores of groups met in a level: members as one number, the level, the score."""
+    return np.zeros(_MEMORY, np.uint64), np.full(_MEMORY, -1, np.int64), np.empty(_MEMORY)
+
+
+@jit
+def _score_group(matrix, gram, rows, drop, memory, level):
+    """The score per wavelet, to nine digits; the groups of neighbours are often the same."""
+    members, levels, scores = memory
+    key = np.uint64(rows.size)
+    for row in rows:
+        key += scrambled(np.uint64(row + 1))
+    place = np.int64(key & np.uint64(_MEMORY - 1))
+    if levels[place] == level and members[place] == key:
+        return scores[place]
+    local_gram, local_block = _gather(matrix, gram, rows)
+    count = wavelets_of(rows.size, drop)
+    if count == 1:
+        score = smallest_cost(local_gram, local_block)
+    else:
+        score, _ = local_score(local_gram, local_block, count)
+    members[place] = key
+    levels[place] = level
+    scores[place] = comparable(score / count)
+    return scores[place]
 
 
 @jit
@@ -299,12 +353,12 @@ def _most_correlated(p, matrix, gram, energy, active, choice, rng, candidates, l
         squared = row[j] * row[j]
         if squared > least * energy[j]:
             offer(keys, candidates, lengths, SHIFTED, squared * factor / energy[j], j)
+            offer(keys, candidates, lengths, HEAVY, squared * factor, j)
         centred = row[j] - 2.0 * shift * entries[j]
         squared = centred * centred
         rest = energy[j] - 2.0 * shift * matrix[j, j] + shift * shift
         if squared > least * energy[j] and rest > 0.0:
             offer(keys, candidates, lengths, CENTRED, squared * factor / rest, j)
-            offer(keys, candidates, lengths, HEAVY, squared * factor, j)
 
 
 @jit
@@ -349,7 +403,9 @@ def _best_partner(p, matrix, gram, energy, active):
         g = gram[p, j]
         if j == p or (g == 0.0 and matrix[p, j] == 0.0):
             continue
-        cost = pair_cost(energy[p], g, energy[j], matrix[p, p], matrix[p, j], matrix[j, j], best)
+        cost = comparable(
+            pair_cost(energy[p], g, energy[j], matrix[p, p], matrix[p, j], matrix[j, j], best)
+        )
         if cost < best:
             best = cost
             partner = j
@@ -360,12 +416,14 @@ def _best_partner(p, matrix, gram, energy, active):
 
 @jit
 def _best_pivot(
-    matrix, gram, energy, active, choice, rng, groups, sizes, scores, dirty, fresh, level
+    matrix, gram, energy, active, choice, rng, groups, sizes, scores, dirty, fresh, memory, level
 ):
     """The pivot with the smallest score, after re-scoring it if its score is not of this level."""
     for p in range(active):
         if dirty[p]:
-            _score_pivot(p, matrix, gram, energy, active, choice, rng, groups, sizes, scores)
+            _score_pivot(
+                p, matrix, gram, energy, active, choice, rng, groups, sizes, scores, memory, level
+            )
             dirty[p] = False
             fresh[p] = level
     while True:
@@ -376,7 +434,9 @@ def _best_pivot(
         if fresh[p] == level:
             return p
         before = scores[p]
-        _score_pivot(p, matrix, gram, energy, active, choice, rng, groups, sizes, scores)
+        _score_pivot(
+            p, matrix, gram, energy, active, choice, rng, groups, sizes, scores, memory, level
+        )
         fresh[p] = level
         if scores[p] <= before:
             return p

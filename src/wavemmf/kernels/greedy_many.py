@@ -6,7 +6,7 @@ import numpy as np
 
 from ._jit import jit
 from .canonical import canonical_order, dense_to_csr, row_values, shuffled
-from .centre import centre_dense
+from .centre import add_to_diagonal, centre_dense
 from .compress import compress_dense
 from .greedy_dense import Choice, greedy_levels
 from .noise import seeded
@@ -18,41 +18,43 @@ _NO_GROUPS = np.zeros((0, 1), np.int64)
 _NO_SIZES = np.zeros(0, np.int64)
 
 
-# Strength of the noise on the scores of further tries; and how many there are, for small matrices
-# (up to so many rows) and for the others.
+# Strength of the noise on the scores of the last tries; how many there are, and for matrices of
+# few rows, where they cost next to nothing.
 _NOISE = 0.05
-_SMALL = 64
-_TRIES_IF_SMALL = 5
-_TRIES = 3
+_NOISY_TRIES = 2
+_NOISY_TRIES_IF_FEW = 4
+_FEW = 32
 
 
 @jit
 def greedy_many(
-    matrices, orders, cores, k, drop, exhaustive, first_kind, last_kind,
+    matrices, orders, cores, k, drop, exhaustive, eigenvectors, nearest,
     out_levels, out_sizes, out_groups, out_blocks, out_drops, out_wavelets,
 ):  # fmt: skip
     """Choose indices and rotations for matrices of entries around one, all back to back.
 
-    Matrix g has ``orders[g]`` rows and keeps ``cores[g]``. The kinds of survivors tried run from
-    `first_kind` to `last_kind` (0 eigenvectors, 1 nearest); further tries of the first kind have a
-    little noise on their scores, which also breaks ties in other ways. The smallest error wins.
-    ``out_levels[g]`` is the number of its levels. Its sizes, drops and wavelets start at the sum of
-    ``order - core`` over the matrices before, its groups at k times that, its blocks at k^2 times.
+    Matrix g has ``orders[g]`` rows and keeps ``cores[g]``. Survivors are `eigenvectors`, or
+    `nearest` to the axes, or both are tried (a pair has one survivor, which is both). `_attempt`
+    lists what is tried; the smallest error wins. ``out_levels[g]`` is the number of levels. Sizes,
+    drops and wavelets start at the sum of ``order - core`` over the matrices before, groups at k
+    times that, blocks at k^2 times.
     """
     entry = 0
     place = 0
     for g in range(orders.size):
         n, core = orders[g], cores[g]
-        given = matrices[entry : entry + n * n].reshape((n, n))
-        sparse = dense_to_csr(given)
+        centred = matrices[entry : entry + n * n].copy().reshape((n, n))
+        _, shift = centre_dense(centred)
+        sparse = dense_to_csr(centred)
         order = shuffled(canonical_order(*sparse, row_values(*sparse)), 0)
-        matrix = given[order][:, order].copy()
-        _, shift = centre_dense(matrix)
+        matrix = centred[order][:, order].copy()
         most = n - core  # every level drops at least one row
         best = np.inf
-        kinds = last_kind - first_kind + 1 if k > 2 else 1  # a pair has one survivor
-        tries = kinds + (_TRIES_IF_SMALL if n <= _SMALL else _TRIES)
-        for attempt in range(tries):
+        for attempt in range(3 + (_NOISY_TRIES_IF_FEW if n <= _FEW else _NOISY_TRIES)):
+            if attempt == 0 and not nearest:
+                continue
+            if attempt > 0 and not eigenvectors:
+                break
             record = (
                 np.empty((most, k), np.int64),
                 np.empty(most, np.int64),
@@ -60,11 +62,8 @@ def greedy_many(
                 np.empty(most, np.int64),
                 np.empty((most, k, k)),
             )
-            kind = first_kind + attempt if attempt < kinds else first_kind
-            noise = _NOISE if attempt > kinds else 0.0
-            heavy, trim = attempt >= kinds, attempt == kinds
-            choice = Choice(drop, exhaustive, kind == 1, noise, 0.0, shift, heavy, trim)
-            levels = _run(matrix, core, choice, seeded(attempt), record)
+            choice, moved = _attempt(attempt, drop, exhaustive, shift)
+            levels = _run(matrix, moved, core, choice, seeded(attempt), record)
             packed = _pack(levels, record)
             error = _squared_error(matrix, core, packed)
             if error < best * (1.0 - 1e-9):  # of equals the first
@@ -81,10 +80,28 @@ def greedy_many(
 
 
 @jit
-def _run(matrix, core, choice, rng, record):
+def _attempt(attempt, drop, exhaustive, shift):
+    """How a try chooses, and what it adds to the diagonal.
+
+    The first has survivors nearest to the axes; then eigenvectors, the same with half of the shift
+    and without the rows that wavelets do not use, and tries with a little noise on their scores,
+    which also breaks ties in other ways. The last two of those have half and twice the shift.
+    """
+    noise = _NOISE if attempt > 2 else 0.0
+    moved = 0.0
+    if attempt == 2 or attempt == 5:
+        moved = -0.5 * shift
+    elif attempt == 6:
+        moved = shift
+    return Choice(drop, exhaustive, attempt == 0, noise, 0.0, shift + moved, attempt == 2), moved
+
+
+@jit
+def _run(matrix, moved, core, choice, rng, record):
     n = matrix.shape[0]
     k = record[0].shape[1]
     work = matrix.copy()
+    add_to_diagonal(work, moved)
     gram = small_gram(work)
     energy = np.diag(gram).copy()
     groups, sizes, drops = np.zeros((n, k), np.int64), np.zeros(n, np.int64), np.ones(n, np.bool_)

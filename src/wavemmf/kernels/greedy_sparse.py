@@ -381,8 +381,9 @@ def _best_partner(p, store, rows, workspace, seen, count):
     for q in range(count):
         j = seen[q]
         if j != p and free[j]:
-            cost = pair_cost(
-                energy[p], workspace[j], energy[j], own[p], _entry(store, p, j), own[j], best
+            between = _entry(store, p, j)
+            cost = comparable(
+                pair_cost(energy[p], workspace[j], energy[j], own[p], between, own[j], best)
             )
             if cost < best:
                 best = cost

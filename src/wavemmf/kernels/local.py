@@ -19,7 +19,7 @@ from ._jit import jit
 from .eigen import diagonalize, symmetric_eigen
 from .small import congruence, product, products
 
-__all__ = ["complete_rotation", "local_score", "smallest_cost"]
+__all__ = ["complete_rotation", "local_score", "quick_wavelet", "smallest_cost"]
 
 # Scores only rank groups: entries below this share of the trace need not be rotated away.
 _NEGLIGIBLE = 1e-9
@@ -160,10 +160,13 @@ def _cheapest(values, turned):
 
 @jit
 def smallest_cost(gram, block):
-    """About what `local_score` returns first for a single wavelet, several times faster.
+    """About what `local_score` returns first for a single wavelet, several times faster."""
+    return quick_wavelet(gram, block)[0]
 
-    The best eigenvector of `gram`, and one step from there towards the best wavelet.
-    """
+
+@jit
+def quick_wavelet(gram, block):
+    """A good wavelet and its cost: the best eigenvector of `gram`, and one step from there."""
     size = gram.shape[0]
     work = gram.copy()
     rows = np.eye(size)
@@ -183,12 +186,15 @@ def smallest_cost(gram, block):
         if cost < best:
             best = cost
             pick = e
-    return max(min(best, _improved_cost(work, rows, frequencies, block, pick)), 0.0)
+    cost, wavelet = _improved(work, rows, frequencies, block, pick)
+    if cost < best:
+        return max(cost, 0.0), wavelet
+    return max(best, 0.0), rows[pick]
 
 
 @jit
-def _improved_cost(work, rows, frequencies, block, pick):
-    """The cost after one step of Newton's method from an eigenvector, coordinate by coordinate."""
+def _improved(work, rows, frequencies, block, pick):
+    """One step of Newton's method from an eigenvector, coordinate by coordinate, and its cost."""
     size = rows.shape[0]
     own = frequencies[pick]
     image = np.zeros(size)
@@ -197,7 +203,7 @@ def _improved_cost(work, rows, frequencies, block, pick):
             image[a] += block[a, b] * rows[pick, b]
     wavelet = rows[pick].copy()
     energy = work[pick, pick]
-    length = 1.0
+    squared = 1.0
     for e in range(size):
         if e == pick:
             continue
@@ -210,16 +216,19 @@ def _improved_cost(work, rows, frequencies, block, pick):
             continue
         step = 2.0 * own * coupling / curvature
         energy += step * step * work[e, e]
-        length += step * step
+        squared += step * step
         for a in range(size):
             wavelet[a] += step * rows[e, a]
+    length = np.sqrt(squared)
     frequency = 0.0
+    for a in range(size):
+        wavelet[a] /= length
     for a in range(size):
         total = 0.0
         for b in range(size):
             total += block[a, b] * wavelet[b]
         frequency += wavelet[a] * total
-    return energy / length - (frequency / length) * (frequency / length)
+    return energy / squared - frequency * frequency, wavelet
 
 
 @jit

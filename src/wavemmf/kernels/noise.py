@@ -6,7 +6,7 @@ import numpy as np
 
 from ._jit import jit
 
-__all__ = ["normal", "seeded", "uniform"]
+__all__ = ["normal", "scrambled", "seeded", "uniform"]
 
 
 @jit
@@ -19,11 +19,15 @@ def seeded(seed):
 def uniform(state):
     """A number from (0, 1), and the state moves on (splitmix64, Steele, Lea and Flood 2014)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
+    return (np.float64(scrambled(state[0]) >> np.uint64(12)) + 0.5) * 2.0**-52
+
+
+@jit
+def scrambled(z):
+    """Another number for every number, without any visible order."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z ^= z >> np.uint64(31)
-    return (np.float64(z >> np.uint64(12)) + 0.5) * 2.0**-52
+    return z ^ (z >> np.uint64(31))
 
 
 @jit

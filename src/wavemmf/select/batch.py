@@ -16,8 +16,6 @@ __all__ = ["LARGEST", "greedy_batch"]
 
 #: Matrices up to this many rows are worked on in one call.
 LARGEST = 256
-# Which kinds of survivors are tried: the first and the last.
-_KINDS = {"auto": (0, 1), "eigenvectors": (0, 0), "nearest": (1, 1)}
 
 
 def greedy_batch(
@@ -57,10 +55,12 @@ def greedy_batch(
     sizes, drops, wavelets = (np.zeros(total, np.int64) for _ in range(3))
     groups, blocks = np.zeros(total * k, np.int64), np.zeros(total * k * k)
     exhaustive = pairs == "exhaustive" and k == 2
+    # A pair has one survivor, which is of both kinds.
+    kinds = (survivors != "nearest" or k == 2, survivors != "eigenvectors" and k > 2)
     with deferred_interrupts():
         greedy_many(
             np.concatenate([np.empty(0), *scaled]), orders, kept, k, drop, exhaustive,
-            *_KINDS[survivors],
+            *kinds,
             levels, sizes, groups, blocks, drops, wavelets,
         )  # fmt: skip
     chosen = []

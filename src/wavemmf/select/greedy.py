@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from .._progress import silent
 from ..factorization import Factorization, Rotations
 from ..factorization.norms import power_of_two_scale
-from ..kernels.centre import centre_dense
+from ..kernels.centre import add_to_diagonal, centre_dense
 from ..kernels.greedy_dense import Choice, greedy_levels
 from ..kernels.greedy_many import small_gram
 from ..kernels.interrupts import deferred_interrupts
@@ -21,6 +21,7 @@ from ..kernels.threads import run_all
 from ..validation import Matrix, check_memory
 from .batch import LARGEST, greedy_batch
 from .order import in_canonical_order, renumbered
+from .parallel import in_parallel
 from .part import Method, Part, reduce_part
 from .plan import LevelRecorder, Task, levels_per_call
 
@@ -87,7 +88,7 @@ def greedy_in_order(matrix: Matrix, task: Task, pairs: str, survivors: str) -> R
     """Do what `greedy` does with a matrix of entries around one, in canonical order."""
     if survivors == "auto":
         if matrix.shape[0] <= _TRY_BOTH:
-            return _better_of_both(matrix, task, pairs)
+            return _best_try(matrix, task, pairs)
         survivors = preferred_survivors(matrix, task, pairs)
     return _run(matrix, task, pairs, survivors)
 
@@ -98,18 +99,31 @@ def _fits_batch(matrix: Any, task: Task) -> bool:
     return plain and not sp.issparse(matrix) and matrix.shape[0] <= LARGEST
 
 
-def _run(matrix: Any, task: Task, pairs: str, survivors: str) -> Rotations:
-    run = _run_sparse if sp.issparse(matrix) else _run_dense
-    return run(matrix, task, pairs == "exhaustive", survivors == "nearest")
+def _run(matrix: Any, task: Task, pairs: str, survivors: str, variant: bool = False) -> Rotations:
+    exhaustive, nearest = pairs == "exhaustive", survivors == "nearest"
+    if sp.issparse(matrix):
+        return _run_sparse(matrix, task, exhaustive, nearest)
+    return _run_dense(matrix, task, exhaustive, nearest, variant)
 
 
-def _better_of_both(matrix: Any, task: Task, pairs: str) -> Rotations:
-    """Try both kinds of survivors; a pair has one only."""
+def _best_try(matrix: Any, task: Task, pairs: str) -> Rotations:
+    """Try both kinds of survivors, and the variant of eigenvectors; a pair has one kind only."""
     if task.k == 2:
         return _run(matrix, task, pairs, "nearest")
-    candidates = [_run(matrix, task, pairs, survivors) for survivors in SURVIVORS[1:]]
-    errors = [Factorization.from_rotations(matrix, c).error() for c in candidates]
-    return candidates[int(errors[1] < errors[0] * (1.0 - _EQUAL))]
+    tries = [("eigenvectors", False), ("nearest", False), ("eigenvectors", True)]
+    if sp.issparse(matrix) or task.given.sizes.size:
+        tries.pop()
+
+    def attempt(chosen: tuple[str, bool]) -> Rotations:
+        return _run(matrix, replace(task, report=silent), pairs, *chosen)
+
+    candidates = in_parallel(attempt, tries, task.report, "greedy runs")
+    best, least = candidates[0], np.inf
+    for candidate in candidates:
+        error = Factorization.from_rotations(matrix, candidate).error()
+        if error < least * (1.0 - _EQUAL):
+            best, least = candidate, error
+    return best
 
 
 def preferred_survivors(matrix: Any, task: Task, pairs: str) -> str:
@@ -164,11 +178,17 @@ def _neighbourhood(matrix: Any, count: int) -> Any:
     return np.sort(found[:count])
 
 
-def _run_dense(matrix: Any, task: Task, exhaustive: bool, nearest: bool) -> Rotations:
+def _run_dense(
+    matrix: Any, task: Task, exhaustive: bool, nearest: bool, variant: bool
+) -> Rotations:
+    """Run once; the variant has half of the shift, and groups without rows they do not use."""
     n = matrix.shape[0]
     check_memory(24 * n * n, f"the dense engine on {n} rows (matrix, Gram matrix, result)")
     work = np.array(matrix)
     _, shift = centre_dense(work)
+    if variant:
+        shift *= 0.5
+        add_to_diagonal(work, -shift)
     # Runs that take over groups must repeat what the batch chose, to the last bit.
     gram = small_gram(work) if n <= LARGEST else _gram(work)
     recorder = LevelRecorder(n, task)
@@ -189,9 +209,7 @@ def _run_dense(matrix: Any, task: Task, exhaustive: bool, nearest: bool) -> Rota
         score_noise=float(task.score_noise),
         correlation_noise=float(task.correlation_noise),
         shift=shift,
-        # Heavy rows never paid when the survivors stay near the axes.
-        heavy=not nearest,
-        trim=False,
+        trim=variant,
     )
     rng = seeded(task.seed)
     active, level = n, 0

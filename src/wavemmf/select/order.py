@@ -11,18 +11,21 @@ import scipy.sparse as sp
 
 from ..factorization import Rotations
 from ..kernels.canonical import canonical_order, dense_to_csr, row_values, shuffled
+from ..kernels.centre import centre_dense, centre_sparse
 
-__all__ = ["in_canonical_order", "renumbered"]
+__all__ = ["centred_rows", "in_canonical_order", "renumbered"]
 
 # Larger dense matrices keep their order: it would take as much memory again.
 _LARGEST_DENSE = 3000
 
 
 def in_canonical_order(matrix: Any) -> tuple[Any, npt.NDArray[np.int64]]:
-    """Return the matrix with rows and columns in canonical order, and the order.
+    """Return the matrix, centred, with rows and columns in canonical order, and the order.
 
-    Row i of what is returned is row ``order[i]`` of what was given. The rows come in an order that
-    looks random: neighbours in a sorted one would be alike, and ties be decided all alike.
+    Row i of what is returned is row ``order[i]`` of what was given, with the same multiple of the
+    identity added whatever multiple of it was there (`wavemmf.kernels.centre`). The rows come in an
+    order that looks random: neighbours in a sorted one would be alike, and ties be decided all
+    alike.
 
     Examples
     --------
@@ -30,20 +33,43 @@ def in_canonical_order(matrix: Any) -> tuple[Any, npt.NDArray[np.int64]]:
     >>> mixed = path[[2, 0, 3, 1]][:, [2, 0, 3, 1]]
     >>> bool((in_canonical_order(path)[0] == in_canonical_order(mixed)[0]).all())
     True
+    >>> bool(np.allclose(in_canonical_order(path)[0], in_canonical_order(mixed + np.eye(4))[0]))
+    True
     """
     n = matrix.shape[0]
-    if not sp.issparse(matrix):
-        if n > _LARGEST_DENSE:
-            return matrix, np.arange(n)
-        entries = dense_to_csr(matrix)
-    else:
-        entries = (matrix.indptr, matrix.indices, matrix.data)
-    order = shuffled(canonical_order(*entries, row_values(*entries)), 0)
-    if not sp.issparse(matrix):
-        return np.ascontiguousarray(matrix[np.ix_(order, order)]), order
-    ordered = sp.csr_array(matrix[order][:, order])
-    ordered.sort_indices()
-    return ordered, order
+    if sp.issparse(matrix):
+        centred, _ = centred_rows(matrix)
+        order = _order(centred.indptr, centred.indices, centred.data)
+        ordered = sp.csr_array(centred[order][:, order])
+        ordered.sort_indices()
+        return ordered, order
+    centred = np.array(matrix)
+    centre_dense(centred)
+    if n > _LARGEST_DENSE:
+        return centred, np.arange(n)
+    order = _order(*dense_to_csr(centred))
+    return np.ascontiguousarray(centred[np.ix_(order, order)]), order
+
+
+def _order(indptr: Any, indices: Any, data: Any) -> npt.NDArray[np.int64]:
+    values = row_values(indptr, indices, data)
+    order: npt.NDArray[np.int64] = shuffled(canonical_order(indptr, indices, data, values), 0)
+    return order
+
+
+def centred_rows(matrix: Any) -> tuple[Any, tuple[float, float]]:
+    """Return a csr_array centred, each row with a diagonal entry; what was added, and the mean.
+
+    Examples
+    --------
+    >>> centred, (added, mean) = centred_rows(sp.csr_array([[0.0, 1.0], [1.0, 2.0]]))
+    >>> bool(np.isclose(centred.diagonal().mean(), mean)), bool(np.isclose(added, mean - 1.0))
+    (True, True)
+    """
+    n = matrix.shape[0]
+    centred = matrix + sp.eye_array(n, format="csr")  # every row gets its diagonal entry
+    centred.setdiag(matrix.diagonal())
+    return centred, centre_sparse(centred.indptr, centred.indices, centred.data)
 
 
 def renumbered(rotations: Rotations, order: npt.NDArray[np.int64]) -> Rotations:

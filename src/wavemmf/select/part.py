@@ -17,11 +17,11 @@ import scipy.sparse as sp
 
 from .._progress import Report, silent
 from ..factorization import Rotations
-from ..kernels.centre import centre_sparse
 from ..kernels.greedy_sparse import score_all, sparse_greedy_levels
 from ..kernels.heap import heap_build
 from ..kernels.interrupts import deferred_interrupts
 from ..kernels.sparse_rows import rows_from_csr, rows_to_csr
+from .order import centred_rows
 from .plan import LevelRecorder, Task, levels_per_call
 
 __all__ = ["Method", "Part", "Reduced", "reduce_part"]
@@ -100,9 +100,7 @@ def reduce_part(part: Part, core: int, method: Method, report: Report = silent) 
     matrix, free = part.matrix, part.free
     n = matrix.shape[0]
     task = Task(core, method.k, method.drop)
-    centred = matrix + sp.eye_array(n, format="csr")  # every row gets its diagonal entry
-    centred.setdiag(matrix.diagonal())
-    added, shift = centre_sparse(centred.indptr, centred.indices, centred.data)
+    centred, (added, shift) = centred_rows(matrix)
     columns, values, start, length, room, used = rows_from_csr(
         centred.indptr, centred.indices, centred.data
     )
