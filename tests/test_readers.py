@@ -140,6 +140,7 @@ def test_npz_that_is_no_archive(tmp_path, content):
     [
         {"indices": np.array([0, 1, 99, 1])},
         {"indptr": np.array([0, 1, 99, 4])},
+        {"indptr": np.array([0, 99, 99, 0])},
         {"format": np.array(b"xyz")},
         {"data": np.array([1.0])},
     ],

@@ -18,6 +18,7 @@ __all__ = [
     "Matrix",
     "as_generator",
     "check_choice",
+    "check_compressed",
     "check_finite",
     "check_integer",
     "check_matrix",
@@ -168,6 +169,25 @@ def check_choice(name: str, value: Any, options: Iterable[str]) -> str:
     if isinstance(value, str) and value in valid:
         return value
     raise InvalidInputError(f"{name} must be one of {str(valid)[1:-1]}; got {value!r}")
+
+
+def check_compressed(matrix: Any) -> None:
+    """Refuse a sparse array whose indices point outside of it: compiled code would crash.
+
+    SciPy's own check skips row pointers that end at zero, whatever stands before.
+
+    Examples
+    --------
+    >>> check_compressed(sp.csr_array(np.eye(2)))
+    >>> check_compressed(sp.csr_array((np.ones(1), np.zeros(1, int), [0, 9, 0]), shape=(2, 2)))
+    Traceback (most recent call last):
+        ...
+    ValueError: indptr must be a non-decreasing sequence
+    """
+    if hasattr(matrix, "check_format"):
+        matrix.check_format(full_check=True)
+    if hasattr(matrix, "indptr") and (np.diff(matrix.indptr) < 0).any():
+        raise ValueError("indptr must be a non-decreasing sequence")
 
 
 def check_mmf_parameters(n: int, core: Any, k: Any, drop: Any) -> tuple[int, int, int]:
@@ -341,7 +361,7 @@ def _canonical_csr(A: Any) -> sp.csr_array:
     # A CSR input may be shared with the caller: copy before cleaning it up in place.
     csr = sp.csr_array(A, dtype=np.float64)
     try:
-        csr.check_format(full_check=True)  # Indices out of range would crash compiled code.
+        check_compressed(csr)
     except ValueError as error:
         raise InvalidInputError(f"the sparse matrix is malformed: {error}") from error
     if not csr.has_canonical_format or np.count_nonzero(csr.data) < csr.data.size:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ..validation import check_compressed
 from .factorization import Factorization
 from .history import History
 from .rotations import Rotations
@@ -89,5 +90,5 @@ def _core(arrays: Mapping[str, Any], size: int) -> Any:
         return arrays["core"]
     parts = tuple(arrays[name] for name in _SPARSE_CORE)
     core = sp.csr_array(parts, shape=(size, size))
-    core.check_format(full_check=True)  # indices from a file may point anywhere
+    check_compressed(core)  # indices from a file may point anywhere
     return core

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..errors import FileFormatError, InvalidInputError
-from ..validation import check_memory
+from ..validation import check_compressed, check_memory
 from .edgelist import check_order, read_text
 
 __all__ = ["read_matrix_market", "read_npy", "read_npz"]
@@ -192,6 +192,5 @@ def _load_sparse(path: Path) -> sp.csr_array:
     if matrix.ndim != 2:
         raise FileFormatError(f"{path} holds a sparse array of shape {matrix.shape}, not a matrix")
     check_order(max(matrix.shape), matrix.nnz, path)
-    if hasattr(matrix, "check_format"):
-        matrix.check_format(full_check=True)
+    check_compressed(matrix)
     return sp.csr_array(matrix)

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..errors import FileFormatError
+from ..validation import check_compressed
 from .edgelist import read_content
 
 __all__ = ["read_pickled"]
@@ -245,5 +246,5 @@ def _as_array(made: Any) -> NDArray[Any]:
 def _as_sparse(state: dict[str, Any]) -> sp.csr_array:
     parts = tuple(_as_array(state[name]) for name in ("data", "indices", "indptr"))
     matrix = sp.csr_array(parts, shape=state.get("_shape"))
-    matrix.check_format(full_check=True)
+    check_compressed(matrix)
     return matrix
