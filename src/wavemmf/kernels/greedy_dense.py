@@ -91,10 +91,13 @@ def greedy_levels(
                 groups, sizes, scores, dirty, fresh, memory, level,
             )  # fmt: skip
             rows = groups[p, : sizes[p]].copy()
+        alone = given == 0 and rows.size == 1 and k > 2 and not choice.trim
+        if alone:
+            rows = _with_heaviest(rows[0], energy, active, k)
         count = min(wavelets_of(rows.size, choice.drop), active - core)
         local_gram, local_block = _gather(matrix, gram, rows)
         score, basis = local_score(local_gram, local_block, count)
-        if given == 0 and k > 2 and count == 1 and comparable(score) > 0.0:
+        if given == 0 and not alone and k > 2 and count == 1 and comparable(score) > 0.0:
             rows, basis = _exchange_rows(matrix, gram, rows, score, basis, active, k)
         if given == 0 and choice.trim:
             used = _used_rows(basis, count)
@@ -105,7 +108,7 @@ def greedy_levels(
                 _, basis = local_score(local_gram, local_block, count)
         size = rows.size
         everywhere = np.ones(size, np.bool_)
-        rotation, positions = complete_rotation(basis, count, everywhere, choice.nearest)
+        rotation, positions = complete_rotation(basis, count, everywhere, choice.nearest or alone)
         rotate_symmetric(matrix, rows, rotation, size, active, buffer, support)
         rotate_symmetric(gram, rows, rotation, size, active, buffer, support)
 
@@ -132,6 +135,25 @@ def greedy_levels(
                 dropped[q], active, matrix, gram, energy, labels, groups, sizes, scores, dirty
             )
     return active, level
+
+
+@jit
+def _with_heaviest(p, energy, active, k):
+    """A row that is orthogonal to all others, with the heaviest of them.
+
+    It is a wavelet as it is; the others give those who optimise all rotations room to improve on
+    what was chosen before.
+    """
+    rows = np.empty(min(k, active), np.int64)
+    rows[0] = p
+    for size in range(1, rows.size):
+        best = -1.0
+        for j in range(active):
+            weight = comparable(energy[j])
+            if weight > best and not among(rows, size, j):
+                best = weight
+                rows[size] = j
+    return rows
 
 
 @jit
