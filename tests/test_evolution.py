@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import oracle
 import wavemmf as wm
 from wavemmf.errors import InputTypeError, InvalidInputError
-from wavemmf.factorization.norms import power_of_two_scale
 from wavemmf.select import Evolution, Given, Task, evolution, greedy
 from wavemmf.select.greedy import greedy_in_order
 from wavemmf.select.order import in_canonical_order
@@ -132,8 +131,8 @@ def test_children_are_better_than_founders(variant: Evolution) -> None:
     errors = [wm.Factorization.from_rotations(KARATE, each).error() for each in samples]
     founders, children = errors[:40], errors[40:]
     assert min(children) < min(founders)
-    assert np.mean(children) < 0.85 * np.mean(founders)
-    ordered, _ = in_canonical_order(KARATE / power_of_two_scale(KARATE))
+    assert np.mean(children) < 0.7 * np.mean(founders)
+    ordered, _ = in_canonical_order(KARATE)
     for founder, survivors in zip(samples, ("eigenvectors", "nearest"), strict=False):
         expected = greedy_in_order(ordered, Task(8, 8, 1), "exhaustive", survivors)
         np.testing.assert_array_equal(founder.blocks, expected.blocks)

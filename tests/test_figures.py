@@ -16,7 +16,7 @@ ALWAYS = [
     ("cayley", 2, 8, 1.65, 0.197),
     ("cayley", 4, 8, None, 0.110),
     ("cayley", 8, 8, 0.12, 0.070),
-    ("kronecker", 2, 16, 104.5, 0.788),
+    ("kronecker", 2, 16, 107.0, 0.788),
     ("kronecker", 4, 16, None, 0.686),
     ("kronecker", 8, 16, None, 0.547),
     ("kronecker", 16, 16, 42.2, None),

@@ -9,7 +9,7 @@ import pytest
 
 import dense
 from wavemmf.kernels.canonical import canonical_order, dense_to_csr, row_values, shuffled
-from wavemmf.kernels.centre import centre_dense
+from wavemmf.kernels.centre import add_to_diagonal, centre_dense
 from wavemmf.kernels.greedy_dense import Choice, greedy_levels
 from wavemmf.kernels.greedy_many import greedy_many, small_gram
 from wavemmf.kernels.local import local_score
@@ -67,7 +67,7 @@ def best_cost(matrix: np.ndarray, choice: Choice, k: int) -> float:
 
 
 CHOICES = [
-    (k, Choice(drop, exhaustive, nearest, 0.0, 0.0, 0.0, True, False))
+    (k, Choice(drop, exhaustive, nearest, 0.0, 0.0, 0.0, False))
     for k, drop, exhaustive, nearest in (
         (2, 1, True, False), (2, 1, False, False), (3, 1, False, True),
         (4, 1, False, False), (4, 2, False, True), (5, 4, False, False),
@@ -140,7 +140,7 @@ def test_levels_one_by_one_are_those_of_one_call(k: int, choice: Choice, noise: 
 def test_given_groups_are_taken_while_all_their_rows_are_active() -> None:
     matrix = dense.random_symmetric(9, seed=3)
     given = np.array([[7, 2, 4], [1, 0, 0], [5, 6, 8]]), np.array([3, 2, 3])
-    run = Greedy(matrix, 3, Choice(1, False, False, 0.0, 0.0, 0.0, True, False))
+    run = Greedy(matrix, 3, Choice(1, False, False, 0.0, 0.0, 0.0, False))
     run.take(2, 3, given)
     levels = run.levels()
     for level, size in enumerate(given[1]):
@@ -154,6 +154,20 @@ def test_given_groups_are_taken_while_all_their_rows_are_active() -> None:
     np.testing.assert_array_equal(again.blocks, alone.blocks)
 
 
+@pytest.mark.parametrize("trim", [False, True])
+@pytest.mark.parametrize("nearest", [False, True])
+def test_rows_that_are_alone_cost_nothing(trim: bool, nearest: bool) -> None:
+    alone = 3
+    matrix = np.diag(np.arange(10.0))
+    matrix[alone:, alone:] = dense.random_symmetric(7, seed=5)
+    run = Greedy(matrix, 4, Choice(1, False, nearest, 0.0, 0.0, 0.0, trim))
+    run.take(2, alone)
+    levels = run.levels()
+    np.testing.assert_allclose(levels.losses(matrix)[1], 0.0, atol=1e-12)
+    assert sorted(levels.wavelets.tolist()) == list(range(alone))
+    assert levels.groups.tolist() == levels.wavelets.tolist()  # nothing was rotated with them
+
+
 # -- many small matrices ------------------------------------------------------------------------
 
 MATRICES = [dense.random_symmetric(n, seed=n, density=d) for n, d in ((7, 1), (4, 1), (9, 0.4))]
@@ -161,9 +175,9 @@ CORES = [2, 1, 0]
 
 
 def select(
-    matrices: list[np.ndarray], cores: list[int], k: int, drop: int, kinds: tuple[int, int]
+    matrices: list[np.ndarray], cores: list[int], k: int, drop: int, kinds: tuple[bool, bool]
 ) -> list[dense.Levels]:
-    """Choose levels for all matrices in one call."""
+    """Choose levels for all matrices in one call; `kinds` are `eigenvectors` and `nearest`."""
     orders = np.array([len(matrix) for matrix in matrices])
     flat = np.concatenate([matrix.ravel() for matrix in matrices])
     dropped = orders - cores
@@ -197,31 +211,50 @@ def same(first: Any, second: Any) -> bool:
 
 
 @pytest.mark.parametrize(("k", "drop"), [(2, 1), (3, 1), (4, 3)])
-@pytest.mark.parametrize("kind", [0, 1])
-def test_many_matrices_are_treated_as_each_alone(k: int, drop: int, kind: int) -> None:
-    together = select(MATRICES, CORES, k, drop, (kind, kind))
+@pytest.mark.parametrize("kinds", [(True, False), (False, True), (True, True)])
+def test_many_matrices_are_treated_as_each_alone(
+    k: int, drop: int, kinds: tuple[bool, bool]
+) -> None:
+    together = select(MATRICES, CORES, k, drop, kinds)
     for matrix, core, levels in zip(MATRICES, CORES, together, strict=True):
-        alone = select([matrix], [core], k, drop, (kind, kind))[0]
+        alone = select([matrix], [core], k, drop, kinds)[0]
         assert levels.wavelets.size == len(matrix) - core
         assert same(levels, alone)
+
+
+def error_of_try(
+    ordered: np.ndarray, core: int, k: int, choice: Choice, moved: float = 0.0
+) -> float:
+    """Find the squared error of one try, which adds `moved` to the diagonal."""
+    work = ordered.copy()
+    add_to_diagonal(work, moved)
+    run = Greedy(work, k, choice._replace(shift=choice.shift + moved))
+    run.gram = small_gram(work)
+    run.energy = np.diag(run.gram).copy()
+    run.take(core, 100)
+    return error_of(run.levels(), ordered)
 
 
 @pytest.mark.parametrize(("k", "drop"), [(2, 1), (3, 1), (4, 3)])
 def test_the_best_of_several_tries_wins(k: int, drop: int) -> None:
     for matrix, core in zip(MATRICES, CORES, strict=True):
-        entries = dense_to_csr(matrix)
+        centred = matrix.copy()
+        _, shift = centre_dense(centred)
+        entries = dense_to_csr(centred)
         order = shuffled(canonical_order(*entries, row_values(*entries)), 0)
-        ordered = matrix[order][:, order].copy()
-        _, shift = centre_dense(ordered)
-        errors = []
-        for kind in (False, True):
-            run = Greedy(ordered, k, Choice(drop, k == 2, kind, 0.0, 0.0, shift, kind, False))
-            run.gram = small_gram(ordered)
-            run.energy = np.diag(run.gram).copy()
-            run.take(core, 100)
-            errors.append(error_of(run.levels(), ordered))
-        both = select([matrix], [core], k, drop, (0, 1))[0]
-        assert error_of(both, matrix) <= min(errors) + 1e-12
+        ordered = centred[order][:, order].copy()
+        plain = Choice(drop, k == 2, False, 0.0, 0.0, shift, False)
+        near = error_of_try(ordered, core, k, plain._replace(nearest=True))
+        tries = [
+            error_of_try(ordered, core, k, plain),
+            error_of_try(ordered, core, k, plain._replace(trim=True), -0.5 * shift),
+        ]
+        nearest = select([matrix], [core], k, drop, (False, True))[0]
+        assert error_of(nearest, matrix) == pytest.approx(near, abs=1e-12)
+        eigenvectors = select([matrix], [core], k, drop, (True, False))[0]
+        assert error_of(eigenvectors, matrix) <= min(tries) + 1e-12
+        both = select([matrix], [core], k, drop, (True, True))[0]
+        assert error_of(both, matrix) <= min(near, *tries) + 1e-12
 
 
 def test_small_gram_is_the_square() -> None:

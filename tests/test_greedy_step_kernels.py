@@ -6,24 +6,31 @@ import numpy as np
 import pytest
 
 import dense
-from wavemmf.kernels.candidates import HEAVY, SHIFTED
+from wavemmf.kernels.candidates import CENTRED, HEAVY, comparable
 from wavemmf.kernels.greedy_dense import (
     NEGLIGIBLE,
     NOTICEABLE,
     Choice,
     _best_partner,
     _best_pivot,
+    _components,
     _downdate_gram,
     _exchange_rows,
     _fill_up,
     _given_rows,
+    _grown,
+    _is_axis,
     _mark_touched,
     _most_correlated,
+    _most_used,
     _move_last,
     _perturbed,
+    _score_group,
+    _with_heaviest,
     move_last_row,
+    new_memory,
 )
-from wavemmf.kernels.local import local_score
+from wavemmf.kernels.local import local_score, quick_wavelet, smallest_cost
 from wavemmf.kernels.noise import seeded
 
 
@@ -38,7 +45,7 @@ def test_where_given_rows_are() -> None:
     assert _given_rows(labels, 5, groups, sizes, 3).tolist() == []
 
 
-PLAIN = Choice(1, False, False, 0.0, 0.0, 0.0, True, False)
+PLAIN = Choice(1, False, False, 0.0, 0.0, 0.0, False)
 
 
 def most_correlated(
@@ -68,7 +75,7 @@ def test_most_correlated_rows(k: int, p: int, shift: float) -> None:
         p, matrix, matrix @ matrix, active, k, PLAIN._replace(shift=shift), seeded(0)
     )
     for measure, rows in enumerate(found):
-        measured = matrix if measure == SHIFTED else centred
+        measured = centred if measure == CENTRED else matrix
         gram = measured @ measured
         partners = [j for j in range(active) if j != p and abs(gram[p, j]) > 1e-12]
         assert len(rows) == min(k, 1 + len(partners))
@@ -110,6 +117,12 @@ def test_noise_on_correlations_is_normal_in_their_logarithm() -> None:
     np.testing.assert_allclose(wins / 2000, 0.7602, atol=0.03)
 
 
+def cost_of(matrix: np.ndarray, rows: np.ndarray, wavelet: np.ndarray) -> float:
+    """Find what a wavelet on some rows leaves in the others, squared."""
+    image = matrix[:, rows] @ wavelet
+    return float(image @ image - (wavelet @ image[rows]) ** 2)
+
+
 def test_rows_the_wavelet_leaks_into_take_the_place_of_those_it_does_not_use() -> None:
     better = 0
     for seed in range(20):
@@ -118,12 +131,97 @@ def test_rows_the_wavelet_leaks_into_take_the_place_of_those_it_does_not_use() -
         square = np.ix_(rows, rows)
         score, basis = local_score(gram[square], matrix[square], 1)
         changed, turned = _exchange_rows(matrix, gram, rows, score, basis, 9, 4)
-        square, wavelet = np.ix_(changed, changed), turned[0]
-        after = wavelet @ gram[square] @ wavelet - (wavelet @ matrix[square] @ wavelet) ** 2
+        after = cost_of(matrix, changed, turned[0])
+        assert changed.size <= 4
         assert after <= score + 1e-12
         assert sorted(set(changed.tolist())) == sorted(changed.tolist())
         better += after < 0.99 * score
     assert better > 5
+
+
+def test_the_rows_a_wavelet_uses_most_are_kept_in_their_order() -> None:
+    rows, wavelet = np.array([7, 2, 9, 4, 5]), np.array([0.1, -0.7, 0.3, -0.1, 0.6])
+    kept = [_most_used(rows, wavelet, count).tolist() for count in range(6)]
+    assert kept == [[], [2], [2, 5], [2, 9, 5], [2, 9, 4, 5], [7, 2, 9, 4, 5]]
+
+
+@pytest.mark.parametrize("k", [2, 4, 7, 12])
+def test_groups_grow_by_the_rows_their_wavelet_leaks_into(k: int) -> None:
+    for seed in range(5):
+        matrix = dense.random_symmetric(11, seed, density=0.4)
+        active = 9
+        square = matrix[:active, :active]
+        gram = np.full((11, 11), np.nan)
+        gram[:active, :active] = square @ square
+        rows, cost, wavelet = _grown(matrix, gram, np.array([4, 1]), active, k)
+        assert rows[:2].tolist() == [4, 1]
+        assert rows.max() < active
+        assert np.unique(rows).size == rows.size <= k
+        assert cost == pytest.approx(cost_of(square, rows, wavelet), abs=1e-7)
+        for size in range(2, rows.size + 1):
+            group = np.ix_(rows[:size], rows[:size])
+            _, before = quick_wavelet(gram[group], matrix[group])
+            leak = (square[:, rows[:size]] @ before) ** 2
+            leak[rows[:size]] = 0.0
+            if size < rows.size:
+                assert rows[size] == leak.argmax()
+        assert rows.size == k or leak.max() < 1e-12
+
+
+def test_a_row_alone_takes_the_heaviest_of_its_component_along() -> None:
+    energy = np.array([1.0, 4.0, 0.0, 3.0, 4.0 + 1e-12, 9.0])
+    everyone = np.ones(6, bool)
+    assert _with_heaviest(2, energy, everyone[:5], 4).tolist() == [2, 1, 4, 3]  # first of equals
+    assert _with_heaviest(1, energy, everyone, 3).tolist() == [1, 5, 4]
+    assert _with_heaviest(0, energy, everyone[:3], 5).tolist() == [0, 1, 2]
+    assert _with_heaviest(0, energy, np.arange(6) < 3, 5).tolist() == [0, 1, 2]
+    assert _with_heaviest(3, energy, np.arange(6) == 3, 5).tolist() == [3]
+
+
+def test_components_are_connected_or_were_rotated_together() -> None:
+    matrix = np.zeros((5, 5))
+    matrix[0, 1] = matrix[1, 0] = -0.5
+    labels = np.array([4, 0, 2, 1, 3, 5])
+    groups, sizes = np.array([[5, 3, 0], [1, 9, 9]]), np.array([2, 1])
+
+    def found(active: int, levels: int) -> list[list[int]]:
+        numbers = _components(matrix, labels, active, groups, sizes, levels)
+        return sorted(np.flatnonzero(numbers == number).tolist() for number in set(numbers))
+
+    assert found(5, 0) == [[0, 4], [1], [2], [3], [5]]
+    assert found(5, 2) == [[0, 4], [1], [2], [3, 5]]
+    assert found(1, 0) == [[0], [1], [2], [3], [4], [5]]
+
+
+def test_a_wavelet_may_be_a_row_as_it_is() -> None:
+    assert _is_axis(np.array([0.0, -1.0, 0.0]))
+    assert not _is_axis(np.array([0.0, 0.8, 0.6]))
+
+
+def test_scores_are_kept_within_a_level() -> None:
+    matrix, memory = dense.random_symmetric(6, seed=4), new_memory()
+    gram, rows = matrix @ matrix, np.array([3, 0, 5])
+    square = np.ix_(rows, rows)
+    score = _score_group(matrix, gram, rows, 1, memory, 0)
+    assert score == comparable(smallest_cost(gram[square], matrix[square]))
+    twice = 2.0 * matrix
+    assert _score_group(twice, 4.0 * gram, rows[::-1].copy(), 1, memory, 0) == score
+    assert _score_group(twice, 4.0 * gram, rows[:2], 1, memory, 0) != score
+    assert _score_group(twice, 4.0 * gram, rows, 1, memory, 1) == pytest.approx(4.0 * score)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 6])
+def test_a_quick_wavelet_has_its_cost(size: int) -> None:
+    for seed in range(20):
+        matrix = dense.random_symmetric(8, seed, density=0.6)
+        rows = np.arange(size)
+        gram, block = (matrix @ matrix)[:size, :size].copy(), matrix[:size, :size].copy()
+        cost, wavelet = quick_wavelet(gram, block)
+        assert np.linalg.norm(wavelet) == pytest.approx(1.0, abs=1e-12)
+        assert cost == pytest.approx(cost_of(matrix, rows, wavelet), abs=1e-7)
+        vectors = np.linalg.eigh(gram)[1].T
+        assert cost <= min(cost_of(matrix, rows, v) for v in vectors) + 1e-7
+        assert cost == smallest_cost(gram, block)
 
 
 def test_noise_on_scores_is_that_of_an_exponential_variate() -> None:
@@ -150,7 +248,7 @@ def test_best_partner(density: float) -> None:
                 costs[j] = local_score(gram[block], matrix[block], 1)[0]
         partner, cost = _best_partner(p, matrix, gram, np.diag(gram).copy(), active)
         if costs:
-            assert cost == pytest.approx(min(costs.values()), abs=1e-10)
+            assert cost == pytest.approx(comparable(min(costs.values())), abs=1e-10)  # nine digits
             assert partner == min(costs, key=costs.__getitem__)
         else:
             assert partner == -1
@@ -164,12 +262,12 @@ def test_the_best_pivot_is_scored_again_before_it_is_taken() -> None:
     gram, rng = matrix @ matrix, seeded(0)
     groups, sizes = np.zeros((8, 3), np.int64), np.zeros(8, np.int64)
     scores, dirty, fresh = np.zeros(8), np.ones(8, bool), np.full(8, -1)
-    choice = Choice(1, False, False, 0.0, 0.0, 0.0, True, False)
+    memory = new_memory()
 
     def best(level: int) -> int:
         return _best_pivot(
-            matrix, gram, np.diag(gram).copy(), 8, choice, rng,
-            groups, sizes, scores, dirty, fresh, level,
+            matrix, gram, np.diag(gram).copy(), 8, PLAIN, rng,
+            groups, sizes, scores, dirty, fresh, memory, level,
         )  # fmt: skip
 
     p = best(0)

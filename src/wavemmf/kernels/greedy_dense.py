@@ -81,6 +81,7 @@ def greedy_levels(
     support = np.empty(labels.size, np.int64)
     fresh = np.full(labels.size, -1, np.int64)
     memory = new_memory()
+    component = _components(matrix, labels, active, out_groups, out_sizes, level)
     stop = level + max_levels
     while active > core and level < stop:
         rows = _given_rows(labels, active, given_groups, given_sizes, level)
@@ -91,13 +92,13 @@ def greedy_levels(
                 groups, sizes, scores, dirty, fresh, memory, level,
             )  # fmt: skip
             rows = groups[p, : sizes[p]].copy()
-        alone = given == 0 and rows.size == 1 and k > 2 and not choice.trim
-        if alone:
-            rows = _with_heaviest(rows[0], energy, active, k)
+            if rows.size == 1 and k > 2 and choice.drop == 1 and not choice.trim:
+                related = component[labels[:active]] == component[labels[rows[0]]]
+                rows = _with_heaviest(rows[0], energy, related, k)
         count = min(wavelets_of(rows.size, choice.drop), active - core)
         local_gram, local_block = _gather(matrix, gram, rows)
         score, basis = local_score(local_gram, local_block, count)
-        if given == 0 and not alone and k > 2 and count == 1 and comparable(score) > 0.0:
+        if given == 0 and k > 2 and count == 1 and comparable(score) > 0.0:
             rows, basis = _exchange_rows(matrix, gram, rows, score, basis, active, k)
         if given == 0 and choice.trim:
             used = _used_rows(basis, count)
@@ -108,7 +109,9 @@ def greedy_levels(
                 _, basis = local_score(local_gram, local_block, count)
         size = rows.size
         everywhere = np.ones(size, np.bool_)
-        rotation, positions = complete_rotation(basis, count, everywhere, choice.nearest or alone)
+        # Where the wavelet is a row as it is, the others stay as they are too.
+        nearest = choice.nearest or (count == 1 and _is_axis(basis[0]))
+        rotation, positions = complete_rotation(basis, count, everywhere, nearest)
         rotate_symmetric(matrix, rows, rotation, size, active, buffer, support)
         rotate_symmetric(gram, rows, rotation, size, active, buffer, support)
 
@@ -138,22 +141,64 @@ def greedy_levels(
 
 
 @jit
-def _with_heaviest(p, energy, active, k):
-    """A row that is orthogonal to all others, with the heaviest of them.
+def _components(matrix, labels, active, groups, sizes, levels):
+    """A number for every coordinate, the same for those that are connected in the whole matrix.
+
+    They are so in what is left of it, or have been rotated together.
+    """
+    parent = np.arange(labels.size)
+    for i in range(active):
+        for j in range(i):
+            if matrix[i, j] != 0.0:
+                parent[_root(parent, labels[i])] = _root(parent, labels[j])
+    for level in range(levels):
+        for a in range(1, sizes[level]):
+            parent[_root(parent, groups[level, a])] = _root(parent, groups[level, 0])
+    for i in range(parent.size):
+        parent[i] = _root(parent, i)
+    return parent
+
+
+@jit
+def _root(parent, i):
+    while parent[i] != i:
+        parent[i] = parent[parent[i]]
+        i = parent[i]
+    return i
+
+
+@jit
+def _with_heaviest(p, energy, related, k):
+    """A row that is orthogonal to all others, with the heaviest of its component.
 
     It is a wavelet as it is; the others give those who optimise all rotations room to improve on
     what was chosen before.
     """
-    rows = np.empty(min(k, active), np.int64)
+    rows = np.empty(k, np.int64)
     rows[0] = p
-    for size in range(1, rows.size):
+    size = 1
+    while size < k:
         best = -1.0
-        for j in range(active):
+        pick = -1
+        for j in range(related.size):
             weight = comparable(energy[j])
-            if weight > best and not among(rows, size, j):
+            if related[j] and weight > best and not among(rows, size, j):
                 best = weight
-                rows[size] = j
-    return rows
+                pick = j
+        if pick < 0:
+            break
+        rows[size] = pick
+        size += 1
+    return rows[:size].copy()
+
+
+@jit
+def _is_axis(wavelet):
+    """Whether a wavelet is one of the rows of its group."""
+    for a in range(wavelet.size):
+        if abs(wavelet[a]) > 1.0 - 1e-12:
+            return True
+    return False
 
 
 @jit

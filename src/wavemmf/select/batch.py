@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..factorization import Rotations
-from ..factorization.norms import power_of_two_scale
 from ..kernels.greedy_many import greedy_many
 from ..kernels.interrupts import deferred_interrupts
+from .order import prepared
 
 __all__ = ["LARGEST", "greedy_batch"]
 
@@ -46,7 +46,7 @@ def greedy_batch(
     >>> [r.num_levels for r in greedy_batch([np.eye(3), np.ones((4, 4))], [1, 1], k=2, drop=1)]
     [2, 3]
     """
-    scaled = [np.asarray(matrix / power_of_two_scale(matrix)).ravel() for matrix in matrices]
+    ready = [prepared(matrix).ravel() for matrix in matrices]
     orders = np.array([len(matrix) for matrix in matrices], np.int64)
     kept = np.array(cores, np.int64)
     starts = np.concatenate([[0], np.cumsum(orders - kept)])
@@ -59,7 +59,7 @@ def greedy_batch(
     kinds = (survivors != "nearest" or k == 2, survivors != "eigenvectors" and k > 2)
     with deferred_interrupts():
         greedy_many(
-            np.concatenate([np.empty(0), *scaled]), orders, kept, k, drop, exhaustive,
+            np.concatenate([np.empty(0), *ready]), orders, kept, k, drop, exhaustive,
             *kinds,
             levels, sizes, groups, blocks, drops, wavelets,
         )  # fmt: skip

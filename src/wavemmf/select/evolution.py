@@ -19,7 +19,6 @@ import numpy as np
 from .._progress import silent
 from ..errors import InvalidInputError
 from ..factorization import Factorization, Rotations
-from ..factorization.norms import power_of_two_scale
 from ..validation import check_choice, check_integer
 from .given import NOTHING, Given
 from .greedy import PAIRS, greedy_in_order
@@ -113,8 +112,8 @@ class Evolution:
         return [each.rotations for each in self._evolve(matrix, task, count)]
 
     def _evolve(self, matrix: Any, task: Task, budget: int) -> list[_Individual]:
-        scale = power_of_two_scale(matrix)
-        dense, order = in_canonical_order(as_dense(matrix) / scale)
+        original = as_dense(matrix)
+        dense, order = in_canonical_order(original)
         generation = math.isqrt(budget)
         parents = self.parents or generation
         children = self.children or generation
@@ -131,7 +130,9 @@ class Evolution:
             count = min(children, budget - len(everyone))
             genomes = [_child(best, self.crossover, rng) for _ in range(count)]
             everyone += in_parallel(live, genomes, silent, "")
-            task.report(len(everyone), budget, f"evolving, error {best[0].error * scale:.4g}")
+            found = renumbered(best[0].rotations, order)
+            error = Factorization.from_rotations(original, found).error()
+            task.report(len(everyone), budget, f"evolving, error {error:.4g}")
         return [replace(each, rotations=renumbered(each.rotations, order)) for each in everyone]
 
 

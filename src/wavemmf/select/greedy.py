@@ -10,7 +10,6 @@ import scipy.sparse as sp
 
 from .._progress import silent
 from ..factorization import Factorization, Rotations
-from ..factorization.norms import power_of_two_scale
 from ..kernels.centre import add_to_diagonal, centre_dense
 from ..kernels.greedy_dense import Choice, greedy_levels
 from ..kernels.greedy_many import small_gram
@@ -78,8 +77,7 @@ def greedy(
         chosen = greedy_batch([matrix], [task.core], task.k, task.drop, pairs, survivors)[0]
         task.report(chosen.n - task.core, chosen.n - task.core, "")
         return chosen
-    scaled: Any = matrix / power_of_two_scale(matrix)
-    ordered, order = in_canonical_order(scaled)
+    ordered, order = in_canonical_order(matrix)
     task = replace(task, given=task.given.renumbered(np.argsort(order)))
     return renumbered(greedy_in_order(ordered, task, pairs, survivors), order)
 

@@ -9,11 +9,10 @@ import scipy.sparse as sp
 
 from ..errors import InvalidFactorizationError, InvalidInputError
 from ..factorization import Rotations
-from ..factorization.norms import power_of_two_scale
-from ..kernels.centre import centre_dense
 from ..kernels.closed_form import EXPLICIT, NEIGHBORS, RANDOM, closed_form_levels
 from ..kernels.interrupts import deferred_interrupts
 from ..validation import Matrix, check_memory
+from .order import prepared
 from .plan import LevelRecorder, Task, levels_per_call
 
 __all__ = ["explicit", "neighbors", "random"]
@@ -85,9 +84,7 @@ def as_index_sets(indices: Any, n: int) -> tuple[list[Any], list[Any]]:
 def _run(matrix: Any, task: Task, choice: int, given: tuple[Any, ...]) -> Rotations:
     n = matrix.shape[0]
     check_memory(16 * n * n, f"the dense engine on {n} rows")
-    work = matrix.toarray() if sp.issparse(matrix) else np.array(matrix)
-    work /= power_of_two_scale(work)
-    centre_dense(work)
+    work = prepared(matrix.toarray() if sp.issparse(matrix) else matrix)
     recorder = LevelRecorder(n, task)
     labels, position = np.arange(n), np.arange(n)
     rng = np.random.default_rng(task.seed)

@@ -10,22 +10,23 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..factorization import Rotations
+from ..factorization.norms import power_of_two_scale
 from ..kernels.canonical import canonical_order, dense_to_csr, row_values, shuffled
 from ..kernels.centre import centre_dense, centre_sparse
 
-__all__ = ["centred_rows", "in_canonical_order", "renumbered"]
+__all__ = ["centred_rows", "in_canonical_order", "prepared", "renumbered"]
 
 # Larger dense matrices keep their order: it would take as much memory again.
 _LARGEST_DENSE = 3000
 
 
 def in_canonical_order(matrix: Any) -> tuple[Any, npt.NDArray[np.int64]]:
-    """Return the matrix, centred, with rows and columns in canonical order, and the order.
+    """Return the matrix, prepared, with rows and columns in canonical order, and the order.
 
     Row i of what is returned is row ``order[i]`` of what was given, with the same multiple of the
-    identity added whatever multiple of it was there (`wavemmf.kernels.centre`). The rows come in an
-    order that looks random: neighbours in a sorted one would be alike, and ties be decided all
-    alike.
+    identity added whatever multiple of it was there (`wavemmf.kernels.centre`), and scaled to
+    entries around one. The rows come in an order that looks random: neighbours in a sorted one
+    would be alike, and ties be decided all alike.
 
     Examples
     --------
@@ -38,17 +39,32 @@ def in_canonical_order(matrix: Any) -> tuple[Any, npt.NDArray[np.int64]]:
     """
     n = matrix.shape[0]
     if sp.issparse(matrix):
-        centred, _ = centred_rows(matrix)
+        centred, _ = centred_rows(matrix / power_of_two_scale(matrix))
+        centred.data /= power_of_two_scale(centred)
         order = _order(centred.indptr, centred.indices, centred.data)
         ordered = sp.csr_array(centred[order][:, order])
         ordered.sort_indices()
         return ordered, order
-    centred = np.array(matrix)
-    centre_dense(centred)
+    centred = prepared(matrix)
     if n > _LARGEST_DENSE:
         return centred, np.arange(n)
     order = _order(*dense_to_csr(centred))
     return np.ascontiguousarray(centred[np.ix_(order, order)]), order
+
+
+def prepared(matrix: Any) -> npt.NDArray[np.float64]:
+    """Return a copy of a dense matrix, centred and scaled to entries around one.
+
+    Examples
+    --------
+    >>> bool((prepared(np.ones((2, 2))) == prepared(64.0 * np.ones((2, 2)) + 9 * np.eye(2))).all())
+    True
+    """
+    # Scaled twice: squares must not overflow, and the diagonal may be far larger than the rest.
+    centred: npt.NDArray[np.float64] = np.asarray(matrix / power_of_two_scale(matrix))
+    centre_dense(centred)
+    centred /= power_of_two_scale(centred)
+    return centred
 
 
 def _order(indptr: Any, indices: Any, data: Any) -> npt.NDArray[np.int64]:

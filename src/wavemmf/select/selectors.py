@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 from .._progress import silent
 from ..errors import InvalidInputError
 from ..factorization import Rotations
-from ..factorization.norms import power_of_two_scale
 from .greedy import greedy, greedy_in_order
 from .heuristics import explicit, neighbors, random
 from .order import in_canonical_order, renumbered
@@ -53,7 +52,7 @@ class Greedy:
 
     def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
         """Run `count` times with noise of different strength on scores and correlations."""
-        ordered, order = in_canonical_order(as_dense(matrix) / power_of_two_scale(matrix))
+        ordered, order = in_canonical_order(as_dense(matrix))
         run = partial(_run_randomised, ordered, replace(task, report=silent), self.pairs)
         chosen = in_parallel(run, range(count), task.report, "greedy runs")
         return [renumbered(rotations, order) for rotations in chosen]
