@@ -47,7 +47,11 @@ def test_a_full_disk_leaves_the_old_file(small_disk):
 
 def test_the_command_says_that_the_disk_is_full(small_disk):
     path = small_disk / "f.mmf"
-    failed(run("factorize", "cayley", "--core", 8, "--k", 8, "-o", path), "No space left", "f.mmf")
+    failed(
+        run("factorize", "cayley", "--core", 8, "--k", 8, "--survivors", "nearest", "-o", path),
+        "No space left",
+        "f.mmf",
+    )
     assert files(small_disk) == []
 
 
@@ -56,7 +60,7 @@ def test_a_full_disk_in_the_middle_of_an_optimisation(small_disk):
     path, state = small_disk / "f.mmf", small_disk / "state"
     result = run(
         "factorize", "cayley", "--core", 8, "--k", 8, "--optimize", "lbfgs", "--steps", 20,
-        "-o", path, "--checkpoint", state, "--checkpoint-seconds", 0,
+        "--survivors", "nearest", "-o", path, "--checkpoint", state, "--checkpoint-seconds", 0,
     )  # fmt: skip
     failed(result, "No space left")
     assert files(small_disk) == []

@@ -20,6 +20,7 @@ from wavemmf.rl.messages import Messages  # noqa: E402
 from wavemmf.rl.play import likelihoods, play, settle  # noqa: E402
 from wavemmf.rl.problem import Problem  # noqa: E402
 from wavemmf.rl.schedule import plan_levels  # noqa: E402
+from wavemmf.select import Greedy  # noqa: E402
 from wavemmf.select.plan import Selector, Task  # noqa: E402
 
 KARATE = wm.graphs.normalized_laplacian(wm.graphs.karate()).toarray()
@@ -231,7 +232,9 @@ class TestSelector:
 
     def test_guided_starts_as_good_as_greedy(self):
         f = Factorization.from_rotations(KARATE, Policy(GUIDED).select(KARATE, Task(8, 8, 1)))
-        assert f.error() < 1.2 * wm.factorize(KARATE, core=8, k=8).error()
+        runs = Greedy().sample(KARATE, Task(8, 8, 1), 40)
+        errors = [Factorization.from_rotations(KARATE, each).error() for each in runs]
+        assert f.error() < np.median(errors)
 
     @pytest.mark.parametrize("kind", ["guided", "guided_graph"])
     @pytest.mark.parametrize("drop", [1, 3])

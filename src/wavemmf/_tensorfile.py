@@ -94,7 +94,10 @@ class TensorFile:
         header = read_exact_json((metadata or {}).get(_KEY, "{}"))
         if not isinstance(header, dict) or header.get("format") != self.format:
             raise FileFormatError(f"{file} is a safetensors file, but not {self.kind} of wavemmf")
-        if int(header["version"]) > self.version:
+        version = header["version"]
+        if type(version) is not int:
+            raise ValueError(f"its version is {version!r}, not a whole number")
+        if version > self.version:
             raise FileFormatError(
                 f"{file} has version {header['version']} of the format "
                 f"({header.get('written_by')}); this is wavemmf {__version__}, which reads up to "
