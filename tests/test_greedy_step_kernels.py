@@ -30,7 +30,7 @@ from wavemmf.kernels.greedy_dense import (
     move_last_row,
     new_memory,
 )
-from wavemmf.kernels.local import local_score, quick_wavelet, smallest_cost
+from wavemmf.kernels.local import local_score, quick_score, quick_wavelet
 from wavemmf.kernels.noise import seeded
 
 
@@ -203,7 +203,7 @@ def test_scores_are_kept_within_a_level() -> None:
     gram, rows = matrix @ matrix, np.array([3, 0, 5])
     square = np.ix_(rows, rows)
     score = _score_group(matrix, gram, rows, 1, memory, 0)
-    assert score == comparable(smallest_cost(gram[square], matrix[square]))
+    assert score == comparable(quick_score(gram[square], matrix[square], 1))
     twice = 2.0 * matrix
     assert _score_group(twice, 4.0 * gram, rows[::-1].copy(), 1, memory, 0) == score
     assert _score_group(twice, 4.0 * gram, rows[:2], 1, memory, 0) != score
@@ -221,7 +221,7 @@ def test_a_quick_wavelet_has_its_cost(size: int) -> None:
         assert cost == pytest.approx(cost_of(matrix, rows, wavelet), abs=1e-7)
         vectors = np.linalg.eigh(gram)[1].T
         assert cost <= min(cost_of(matrix, rows, v) for v in vectors) + 1e-7
-        assert cost == smallest_cost(gram, block)
+        assert cost == quick_score(gram, block, 1)
 
 
 def test_noise_on_scores_is_that_of_an_exponential_variate() -> None:

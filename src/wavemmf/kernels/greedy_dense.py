@@ -26,7 +26,7 @@ from .candidates import (
     same_members,
     wavelets_of,
 )
-from .local import complete_rotation, local_score, quick_wavelet, smallest_cost
+from .local import complete_rotation, local_score, quick_score, quick_wavelet
 from .noise import normal, scrambled, uniform
 from .rotate import TILE, rotate_symmetric
 
@@ -379,10 +379,7 @@ def _score_group(matrix, gram, rows, drop, memory, level):
         return scores[place]
     local_gram, local_block = _gather(matrix, gram, rows)
     count = wavelets_of(rows.size, drop)
-    if count == 1:
-        score = smallest_cost(local_gram, local_block)
-    else:
-        score, _ = local_score(local_gram, local_block, count)
+    score = quick_score(local_gram, local_block, count)
     members[place] = key
     levels[place] = level
     scores[place] = comparable(score / count)

@@ -28,7 +28,7 @@ from .candidates import (
     wavelets_of,
 )
 from .heap import heap_remove, heap_update
-from .local import complete_rotation, local_score, smallest_cost
+from .local import complete_rotation, local_score, quick_score
 from .small import congruence, product
 from .sparse_rotation import gather_rows, union_of_rows, write_back
 from .sparse_rows import find_entry
@@ -238,11 +238,7 @@ def _score_pivot(p, store, rows, method, pivots, scratch):
                 continue
             gram, block = _local_matrices(store, rows[0], members, workspace)
             wavelets = wavelets_of(size, drop)
-            if wavelets == 1:
-                score = smallest_cost(gram, block)
-            else:
-                score, _ = local_score(gram, block, wavelets)
-            score = comparable(score / wavelets)
+            score = comparable(quick_score(gram, block, wavelets) / wavelets)
             if score < scores[p]:
                 scores[p] = score
                 sizes[p] = size
