@@ -37,6 +37,21 @@ def squared_loss(matrix: np.ndarray, dropped: np.ndarray) -> float:
     return float(2 * (off[dropped] ** 2).sum() - (inside**2).sum())
 
 
+def cost_of_eigenvectors(gram: np.ndarray, block: np.ndarray, count: int) -> float:
+    """Half the squared error of `count` eigenvectors of a Gram block, the cheapest one by one."""
+    vectors = np.linalg.eigh(gram)[1].T
+    chosen: list[int] = []
+
+    def half_loss(rows: list[int]) -> float:
+        w = vectors[rows]
+        return float(np.trace(w @ gram @ w.T) - ((w @ block @ w.T) ** 2).sum())
+
+    for _ in range(count):
+        left = [e for e in range(len(gram)) if e not in chosen]
+        chosen.append(min(left, key=lambda e: half_loss([*chosen, e])))
+    return half_loss(chosen)
+
+
 class Levels(NamedTuple):
     """Levels as kernels take them, packed back to back."""
 
