@@ -14,7 +14,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format type layers unit docs-tests docs coverage fuzz fuzz-guided mutants soak faults dist audit bench bench-scale torch clean
+.PHONY: help demo test announcement lint format type layers unit docs-tests docs coverage fuzz fuzz-guided mutants soak faults dist audit bench bench-scale torch clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,10 +25,12 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.base: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing wavemmf and what it needs into $(VENV), once (about a minute)" >&2
 	$(PIP) -e '.[graphs,plot,sklearn]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing the development tools into $(VENV), once (about a minute)" >&2
 	$(PIP) -e '.[dev]'
 	@touch $@ $(VENV)/.base
 
@@ -44,6 +46,7 @@ $(VENV)/.browser: tools/install_browser.sh | $(BIN)/python
 # For users
 
 demo: $(VENV)/.base ## compare factorizations of the karate club graph, and look at one
+	@echo "factorizing the karate club graph; the first run compiles the kernels (one to two minutes)" >&2
 	@mkdir -p $(DEMO_DIR)
 	$(BIN)/wavemmf compare karate --cores 4,8,16 \
 		--plot $(DEMO_DIR)/karate.png --csv $(DEMO_DIR)/karate.csv
@@ -52,7 +55,10 @@ demo: $(VENV)/.base ## compare factorizations of the karate club graph, and look
 
 # For developers
 
-test: lint type layers unit docs-tests docs ## everything that must pass
+test: announcement lint type layers unit docs-tests docs ## everything that must pass
+
+announcement:
+	@echo "make test: about ten minutes on two cores, and a few more the first time" >&2
 
 lint: $(VENV)/.dev ## style and formatting
 	$(BIN)/ruff check .
