@@ -16,7 +16,7 @@ import torch
 from timing import alternate
 
 import wavemmf as wm
-from wavemmf.nn.nodes.models import make_candidate
+from wavemmf.experiments.nodes._models import make_candidate
 
 EPOCHS = 10
 

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 
 import wavemmf as wm
-from wavemmf.nn.graphs.settings import GraphPreset, preset_for
-from wavemmf.nn.graphs.train import train_graphs
+from wavemmf.experiments.graphs._train import train_graphs
+from wavemmf.nn._graph_settings import GraphPreset, preset_for
 
 
 def main() -> None:

@@ -189,7 +189,7 @@ def node_runs(folder: Path) -> Kept:
     ]
     return Kept(
         classify_nodes,
-        "wavemmf.nn.nodes.classify.train_nodes",
+        "wavemmf.experiments.nodes._classify.train_nodes",
         {
             "dataset": problem, "split": "public", "model": "gcn", "runs": 1, "seed": 0,
             "epochs": 2, "folder": folder,
@@ -220,7 +220,7 @@ def graph_runs(folder: Path) -> Kept:
     ]
     return Kept(
         classify_graphs,
-        "wavemmf.nn.graphs.models.train_graphs",
+        "wavemmf.experiments.graphs._models.train_graphs",
         {
             "dataset": problem, "model": "gin", "protocol": "honest", "folds": "stratified",
             "num_folds": 2, "seeds": 1, "seed": 0, "epochs": 1, "members": 1, "folder": folder,
@@ -258,7 +258,7 @@ def bases_on_disk(folder: Path) -> Kept:
     swapped = [groups[0][::-1], *groups[1:]]
     return Kept(
         wavelet_basis,
-        "wavemmf.nn.compute.factorize",
+        "wavemmf.nn._operators.factorize",
         {"graph": KARATE, "core": 8, "k": 4, "cache": folder, "optimize": "lbfgs", "steps": 2},
         {
             "graph": [reweighted(KARATE), wm.graphs.cycle(34)], "core": [7, None], "k": [3],
@@ -379,7 +379,7 @@ def test_settings_without_content_are_refused_before_the_work(
     pytest.importorskip("torch")
     from wavemmf.nn import wavelet_basis
 
-    monkeypatch.setattr("wavemmf.nn.compute.factorize", None)
+    monkeypatch.setattr("wavemmf.nn._operators.factorize", None)
     with pytest.raises(InputTypeError, match="cannot be told apart by its content"):
         wavelet_basis(KARATE, core=8, k=4, cache=tmp_path, **settings)
 
@@ -392,7 +392,7 @@ def test_an_interrupted_factorization_is_not_kept(
 
     whole = wm.factorize(KARATE, core=8)
     cut = replace(whole, history=replace(whole.history, stopped="interrupted"))
-    monkeypatch.setattr("wavemmf.nn.compute.factorize", lambda *_, **__: cut)
+    monkeypatch.setattr("wavemmf.nn._operators.factorize", lambda *_, **__: cut)
     compute.wavelet_basis(KARATE, core=8, cache=tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -400,7 +400,7 @@ def test_an_interrupted_factorization_is_not_kept(
 @pytest.mark.parametrize("value", ["0.9", None, True, float("nan"), {"x": "y"}, [0.5, "0.5"]])
 def test_results_that_are_no_numbers_are_computed_again(value: Any, tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    from wavemmf.nn.results import ResultStore
+    from wavemmf.experiments._results import ResultStore
 
     store = ResultStore(tmp_path)
     store.save(("run",), "key", {"accuracy": 0.9, "curve": [[1, 2.5]]})
@@ -423,11 +423,15 @@ def test_bases_in_memory_are_found_by_all_settings(monkeypatch: pytest.MonkeyPat
     problem = load_problem("karate")
     assert problem.basis(core=8, k=4) is problem.basis(k=4, core=8)
     assert problem.basis(core=8, k=4) is not problem.basis(core=8, k=3)
-    monkeypatch.setattr("wavemmf.nn.nodes.problem.wavelet_basis", lambda *_, **__: object())
+    monkeypatch.setattr(
+        "wavemmf.experiments.nodes._problem.wavelet_basis", lambda *_, **__: object()
+    )
     one, other = (problem.basis(select=(groups, array)) for array in (long, long[::-1]))
     assert one is not other
     many = GraphProblem("one", [KARATE], [0])
-    monkeypatch.setattr("wavemmf.nn.graphs.problem.compute_bases", lambda *_, **__: object())
+    monkeypatch.setattr(
+        "wavemmf.experiments.graphs._problem.compute_bases", lambda *_, **__: object()
+    )
     first, second = (many.bases(options={"x": array}) for array in (long, long + 1))
     assert first is not second
     assert many.bases(report=lambda *_: None, options={"x": long}) is first

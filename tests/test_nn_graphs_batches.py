@@ -14,6 +14,7 @@ pytest.importorskip("torch_geometric", reason="the extra pyg is not installed")
 from torch_geometric.data import Batch, Data  # noqa: E402
 from torch_geometric.loader import DataLoader  # noqa: E402
 
+from wavemmf.experiments.graphs._packed import PackedGraphs  # noqa: E402
 from wavemmf.graphs.graph import graph_from_edges  # noqa: E402
 from wavemmf.nn import (  # noqa: E402
     GRAPH_PRESETS,
@@ -24,16 +25,15 @@ from wavemmf.nn import (  # noqa: E402
     GraphWaveletNet,
     equivariance,
 )
-from wavemmf.nn.graphs.blocks import (  # noqa: E402
+from wavemmf.nn._batch import (  # noqa: E402
     BASIS_KEYS,
     BlockBasis,
     basis_arrays,
     compute_bases,
     hop_matrix,
 )
-from wavemmf.nn.graphs.packed import PackedGraphs  # noqa: E402
-from wavemmf.nn.graphs.pooling import hat_functions  # noqa: E402
-from wavemmf.nn.graphs.settings import POOLINGS  # noqa: E402
+from wavemmf.nn._graph_settings import POOLINGS  # noqa: E402
+from wavemmf.nn._pooling import hat_functions  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 

@@ -18,6 +18,14 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric", reason="the extra pyg is not installed")
 
 from test_nn_graphs_batches import random_graph, small_problem  # noqa: E402
+from wavemmf.experiments.graphs._duplicates import isomorphic, seen_in_training  # noqa: E402
+from wavemmf.experiments.graphs._kernel import DEPTHS, subtree_kernels, train_kernel  # noqa: E402
+from wavemmf.experiments.graphs._models import make_graph_model  # noqa: E402
+from wavemmf.experiments.graphs._numbering import relabelled  # noqa: E402
+from wavemmf.experiments.graphs._problem import edge_label_counts  # noqa: E402
+from wavemmf.experiments.graphs._protocol import FoldOutcome, GraphClassification  # noqa: E402
+from wavemmf.experiments.graphs._train import train_graphs  # noqa: E402
+from wavemmf.experiments.graphs._wl import refined_colours  # noqa: E402
 from wavemmf.graphs.graph import graph_from_edges  # noqa: E402
 from wavemmf.nn import (  # noqa: E402
     GRAPH_DATASETS,
@@ -31,15 +39,7 @@ from wavemmf.nn import (  # noqa: E402
     make_folds,
     paired_graph_difference,
 )
-from wavemmf.nn.graphs.duplicates import isomorphic, seen_in_training  # noqa: E402
-from wavemmf.nn.graphs.kernel import DEPTHS, subtree_kernels, train_kernel  # noqa: E402
-from wavemmf.nn.graphs.models import make_graph_model  # noqa: E402
-from wavemmf.nn.graphs.numbering import relabelled  # noqa: E402
-from wavemmf.nn.graphs.problem import edge_label_counts  # noqa: E402
-from wavemmf.nn.graphs.protocol import FoldOutcome, GraphClassification  # noqa: E402
-from wavemmf.nn.graphs.settings import GRAPH_PRESETS, GraphTraining, preset_for  # noqa: E402
-from wavemmf.nn.graphs.train import train_graphs  # noqa: E402
-from wavemmf.nn.graphs.wl import refined_colours  # noqa: E402
+from wavemmf.nn._graph_settings import GRAPH_PRESETS, GraphTraining, preset_for  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 

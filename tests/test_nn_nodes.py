@@ -16,6 +16,9 @@ pytest.importorskip("torch_geometric", reason="the extra pyg is not installed")
 
 from torch_geometric.nn import APPNP  # noqa: E402
 
+from wavemmf.experiments.nodes._baselines import LAYERED, Baseline  # noqa: E402
+from wavemmf.experiments.nodes._models import make_candidate  # noqa: E402
+from wavemmf.experiments.nodes._train import _loss as nodes_loss  # noqa: E402
 from wavemmf.nn import (  # noqa: E402
     BASELINES,
     MODELS,
@@ -36,9 +39,6 @@ from wavemmf.nn import (  # noqa: E402
     train_nodes,
     wavelet_basis,
 )
-from wavemmf.nn.nodes.baselines import LAYERED, Baseline  # noqa: E402
-from wavemmf.nn.nodes.models import make_candidate  # noqa: E402
-from wavemmf.nn.nodes.train import _loss as nodes_loss  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 

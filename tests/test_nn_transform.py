@@ -33,7 +33,7 @@ def as_data(graph):
 @pytest.fixture
 def counted(monkeypatch):
     """Count how often a factorization is computed."""
-    module = sys.modules["wavemmf.nn.compute"]
+    module = sys.modules["wavemmf.nn._operators"]
     calls, original = [], module.factorize
 
     def count(*arguments, **settings):

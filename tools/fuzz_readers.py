@@ -238,7 +238,7 @@ def trainings() -> Reader:
 
 def trained_readers() -> dict[str, Reader]:
     """Return the readers of policies, their trainings, and networks."""
-    from wavemmf.nn.sparse import SparseOperator
+    from wavemmf.nn._sparse import SparseOperator
 
     policy = wm.rl.Policy(seed=3)
     basis = wm.nn.wavelet_basis(wm.graphs.cycle(6), core=2, k=2)

@@ -22,7 +22,7 @@ from ..experiments import (
     save_tradeoff_plot,
 )
 from ..experiments import compare as run_comparison
-from ..experiments.methods import choose_methods
+from ..experiments._methods import choose_methods
 from ..graphs import as_matrix
 from ..plot import check_plot_path
 from .inputs import (

@@ -11,7 +11,7 @@ import typer
 from .._files import atomic_write
 from .._json import json_text
 from .._progress import progress
-from ..experiments.csvfile import save_csv
+from ..experiments._csvfile import save_csv
 from ..experiments.node_table import PAPER, Cell, cell_rows, parse_cells, run_node_table
 from .figures import fig1, fig2
 from .inputs import JsonOption, words

@@ -11,7 +11,7 @@ import typer
 
 from .._files import check_writable
 from .._progress import Report, progress, silent
-from ..experiments.csvfile import save_csv
+from ..experiments._csvfile import save_csv
 from ..validation import check_choice, check_integer
 from .classify_graphs import accuracy_text
 from .inputs import JsonOption, SeedOption, words

@@ -17,7 +17,7 @@ from ..factorization import Factorization
 from ..factorize import factorize
 from ..graphs import Graph, cayley_tree, named
 from ..plot import comparison, wavelet
-from .compare import ComparisonRow, compare
+from ._compare import ComparisonRow, compare
 
 __all__ = [
     "PANELS",

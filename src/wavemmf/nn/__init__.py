@@ -16,38 +16,38 @@ from .._optional import require
 
 require("torch", extra="torch")
 
-from .basis import WaveletBasis  # noqa: E402
-from .compute import hop_operator, network_matrix, wavelet_basis  # noqa: E402
-from .conv import WaveletConv  # noqa: E402
-from .filters import FreeFilter, SpectralFilter  # noqa: E402
-from .graphs.classify import classify_graphs  # noqa: E402
-from .graphs.duplicates import isomorphism_classes  # noqa: E402
-from .graphs.equivariance import equivariance  # noqa: E402
-from .graphs.folds import FOLDS, Fold, inner_holdout, make_folds  # noqa: E402
-from .graphs.models import GRAPH_MODELS  # noqa: E402
-from .graphs.net import GraphWaveletNet  # noqa: E402
-from .graphs.problem import GRAPH_DATASETS, GraphProblem, load_graph_problem  # noqa: E402
-from .graphs.protocol import (  # noqa: E402
+from ..experiments.graphs._classify import classify_graphs  # noqa: E402
+from ..experiments.graphs._duplicates import isomorphism_classes  # noqa: E402
+from ..experiments.graphs._equivariance import equivariance  # noqa: E402
+from ..experiments.graphs._folds import FOLDS, Fold, inner_holdout, make_folds  # noqa: E402
+from ..experiments.graphs._models import GRAPH_MODELS  # noqa: E402
+from ..experiments.graphs._problem import GRAPH_DATASETS, GraphProblem, load_graph_problem  # noqa: E402
+from ..experiments.graphs._protocol import (  # noqa: E402
     PROTOCOLS,
     GraphClassification,
     paired_graph_difference,
 )
-from .graphs.settings import (  # noqa: E402
+from ..experiments.nodes._classify import Classification, classify_nodes, paired_difference  # noqa: E402
+from ..experiments.nodes._models import BASELINES, MODELS  # noqa: E402
+from ..experiments.nodes._problem import DATASETS, NodeProblem, load_problem  # noqa: E402
+from ..experiments.nodes._splits import SPLITS, Split, make_split  # noqa: E402
+from ..experiments.nodes._train import Outcome, train_nodes  # noqa: E402
+from ._basis import WaveletBasis  # noqa: E402
+from ._conv import WaveletConv  # noqa: E402
+from ._filters import FreeFilter, SpectralFilter  # noqa: E402
+from ._graph_net import GraphWaveletNet  # noqa: E402
+from ._graph_settings import (  # noqa: E402
     GRAPH_PRESETS,
     GraphNetSettings,
     GraphTraining,
 )
-from .net import WaveletNet  # noqa: E402
-from .nodes.classify import Classification, classify_nodes, paired_difference  # noqa: E402
-from .nodes.models import BASELINES, MODELS  # noqa: E402
-from .nodes.problem import DATASETS, NodeProblem, load_problem  # noqa: E402
-from .nodes.splits import SPLITS, Split, make_split  # noqa: E402
-from .nodes.train import Outcome, train_nodes  # noqa: E402
-from .propagation import WaveletPropagation  # noqa: E402
-from .responses import RESPONSES, pagerank_tail  # noqa: E402
-from .settings import PRESETS, NetSettings, TrainingSettings  # noqa: E402
-from .sparse import SparseOperator  # noqa: E402
-from .storage import SavedNet, load_net, save_net  # noqa: E402
+from ._net import WaveletNet  # noqa: E402
+from ._operators import hop_operator, network_matrix, wavelet_basis  # noqa: E402
+from ._propagation import WaveletPropagation  # noqa: E402
+from ._responses import RESPONSES, pagerank_tail  # noqa: E402
+from ._settings import PRESETS, NetSettings, TrainingSettings  # noqa: E402
+from ._sparse import SparseOperator  # noqa: E402
+from ._storage import SavedNet, load_net, save_net  # noqa: E402
 
 __all__ = [
     "BASELINES",
@@ -107,7 +107,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # The transforms need PyTorch Geometric; the rest does not.
     if name == "AddWaveletBasis":
-        return importlib.import_module(".transform", __name__).AddWaveletBasis
+        return importlib.import_module("._transform", __name__).AddWaveletBasis
     if name == "AddGraphWavelets":
-        return importlib.import_module(".graphs.transform", __name__).AddGraphWavelets
+        return importlib.import_module("._graph_transform", __name__).AddGraphWavelets
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
