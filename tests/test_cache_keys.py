@@ -171,9 +171,9 @@ class Kept:
 
 
 def node_runs(folder: Path) -> Kept:
-    from wavemmf.nn import NodeProblem, classify_nodes, load_problem
+    from wavemmf.experiments.nodes import NodeProblem, classify_nodes, load_node_problem
 
-    p = load_problem("karate")
+    p = load_node_problem("karate")
     x, y = p.x.clone(), p.y.clone()
     x[3, 3] += 0.5
     y[5] = 1 - y[5]
@@ -198,12 +198,12 @@ def node_runs(folder: Path) -> Kept:
             "dataset": problems, "split": ["60/20/20", "40/20/40"],
             "model": ["mlp", "appnp", "wavelet"], "seed": [1], "epochs": [3], "runs": [3],
         },
-        {"report": lambda *_: None},
+        {"progress": lambda *_: None},
     )  # fmt: skip
 
 
 def graph_runs(folder: Path) -> Kept:
-    from wavemmf.nn import GraphProblem, classify_graphs
+    from wavemmf.experiments.graphs import GraphProblem, classify_graphs
 
     graphs = [wm.graphs.cycle(n) for n in range(5, 17)]
     labelled = [replace(graph, labels=np.arange(graph.n) % 2) for graph in graphs]
@@ -230,7 +230,7 @@ def graph_runs(folder: Path) -> Kept:
             "num_folds": [3], "seed": [1], "seeds": [3], "epochs": [2], "members": [2],
         },
         # The kinds of fixed folds are read from files of data sets, and arrive as other folds.
-        {"report": lambda *_: None, "jobs": 1, "folds": "stratified"},
+        {"progress": lambda *_: None, "jobs": 1, "folds": "stratified"},
     )  # fmt: skip
 
 
@@ -292,7 +292,7 @@ def curves(folder: Path) -> Kept:
             "panel": [replace(panel, **{name: new}) for name, new in changes.items()],
             "steps": [3], "runs": [2], "seed": [1],
         },
-        {"report": lambda *_: None},
+        {"progress": lambda *_: None},
     )  # fmt: skip
 
 
@@ -388,12 +388,12 @@ def test_an_interrupted_factorization_is_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch")
-    from wavemmf.nn import compute
+    from wavemmf.nn import wavelet_basis
 
     whole = wm.factorize(KARATE, core=8)
     cut = replace(whole, history=replace(whole.history, stopped="interrupted"))
     monkeypatch.setattr("wavemmf.nn._operators.factorize", lambda *_, **__: cut)
-    compute.wavelet_basis(KARATE, core=8, cache=tmp_path)
+    wavelet_basis(KARATE, core=8, cache=tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -416,11 +416,12 @@ def test_results_that_are_no_numbers_are_computed_again(value: Any, tmp_path: Pa
 
 def test_bases_in_memory_are_found_by_all_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
-    from wavemmf.nn import GraphProblem, load_problem
+    from wavemmf.experiments.graphs import GraphProblem
+    from wavemmf.experiments.nodes import load_node_problem
 
     groups = [[34 - i, 33 - i] for i in range(1, 31)]
     long = np.arange(4000)
-    problem = load_problem("karate")
+    problem = load_node_problem("karate")
     assert problem.basis(core=8, k=4) is problem.basis(k=4, core=8)
     assert problem.basis(core=8, k=4) is not problem.basis(core=8, k=3)
     monkeypatch.setattr(
@@ -434,33 +435,14 @@ def test_bases_in_memory_are_found_by_all_settings(monkeypatch: pytest.MonkeyPat
     )
     first, second = (many.bases(options={"x": array}) for array in (long, long + 1))
     assert first is not second
-    assert many.bases(report=lambda *_: None, options={"x": long}) is first
-
-
-def test_transforms_find_bases_by_graph_matrix_and_settings() -> None:
-    pytest.importorskip("torch_geometric")
-    from test_nn_transform import as_data
-    from wavemmf.nn import AddGraphWavelets, AddWaveletBasis
-
-    for transform in (AddWaveletBasis(core=8, k=4), AddGraphWavelets(k=4, core=8, optimize=None)):
-        for graph in (KARATE, KARATE, wm.graphs.cycle(34)):
-            transform(as_data(graph))
-        assert len(transform._known) == 2
-        transform.settings["k"] = 3
-        transform(as_data(KARATE))
-        assert len(transform._known) == 3
-    basis = AddWaveletBasis(core=8, k=4)
-    basis(as_data(KARATE))
-    basis.matrix = "laplacian"
-    basis(as_data(KARATE))
-    assert len(basis._known) == 2
+    assert many.bases(progress=lambda *_: None, options={"x": long}) is first
 
 
 def test_problems_do_not_change_under_what_was_made_of_them() -> None:
     pytest.importorskip("torch")
-    from wavemmf.nn import NodeProblem, load_problem
+    from wavemmf.experiments.nodes import NodeProblem, load_node_problem
 
-    p = load_problem("karate")
+    p = load_node_problem("karate")
     with pytest.raises(AttributeError):
         p.y = p.y.flip(0)
     own = p.y.clone()

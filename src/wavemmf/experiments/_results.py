@@ -9,13 +9,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from .._files import atomic_write
 from .._json import json_text
 from ..errors import InvalidInputError
 
-__all__ = ["ResultStore"]
+__all__ = ["ResultStore", "mean_and_error"]
 
-Result = TypeVar("Result")
+Kept = TypeVar("Kept")
 
 
 class ResultStore:
@@ -44,7 +47,7 @@ class ResultStore:
         except OSError as error:
             raise InvalidInputError(f"cannot keep results in {folder}: {error}") from error
 
-    def load(self, name: Sequence[Any], key: str, make: Callable[..., Result]) -> Result | None:
+    def load(self, name: Sequence[Any], key: str, make: Callable[..., Kept]) -> Kept | None:
         """Return ``make(**result)`` if the run was kept and has the same key, else None.
 
         The key is that of `wavemmf._fingerprint`: of the data, all settings and the code.
@@ -77,3 +80,16 @@ def _all_numbers(result: Any) -> bool:
     if isinstance(result, list):
         return all(map(_all_numbers, result))
     return type(result) in (int, float) and math.isfinite(result)
+
+
+def mean_and_error(differences: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """Return the mean of paired differences and its standard error, 0 for a single one.
+
+    Examples
+    --------
+    >>> mean_and_error(np.array([1.0, 3.0]))
+    (2.0, 1.0)
+    """
+    if differences.size == 1:
+        return float(differences[0]), 0.0
+    return float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(differences.size))

@@ -1,4 +1,4 @@
-"""The wavelet basis as networks use it: every row with a frequency, as fast as can be."""
+"""The wavelet basis of one graph as networks use it: as fast as can be."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ import torch
 from ..errors import InputTypeError, InvalidInputError
 from ..factorization import Factorization, Rotations
 from ..torch import MMFLayer, analyze, synthesize
-from ..validation import check_choice, check_memory
+from ..validation import check_choice
+from ._diagonal import diagonalized, relative_levels
+from ._protocol import Basis
 from ._sparse import SparseOperator
 
-__all__ = ["METHODS", "WaveletBasis", "core_eigenvectors"]
+__all__ = ["WaveletBasis"]
 
-#: How the transform is computed.
-METHODS = ("auto", "sparse", "rotations")
+# How the transform is computed.
+_FORMS = ("auto", "sparse", "rotations")
 
 # A rotation costs its multiplications and something to set up, set to so many more. Measured with
 # 64 channels, a multiplication takes 0.1 to 0.5 ns in either form.
@@ -27,7 +29,7 @@ _ROTATION_OVERHEAD = 20
 _FACTS = ("frequencies", "levels", "core_indices", "core_vectors", "discarded")
 
 
-class WaveletBasis(torch.nn.Module):
+class WaveletBasis(torch.nn.Module, Basis):
     r"""An orthonormal basis in which a matrix is diagonal, as far as its factorization knows.
 
     With :math:`A \approx W^T H W` and the eigenvectors V of the core block of H, the transform is
@@ -64,12 +66,10 @@ class WaveletBasis(torch.nn.Module):
     >>> import wavemmf as wm
     >>> basis = WaveletBasis(wm.factorize(wm.graphs.karate(), core=8, k=4), threshold=0.0)
     >>> x = torch.randn(34, 3)
-    >>> torch.allclose(basis.synthesis(basis.analysis(x)), x, atol=1e-4)
+    >>> torch.allclose(basis.synthesize(basis.analyze(x)), x, atol=1e-4)
     True
     """
 
-    frequencies: torch.Tensor
-    levels: torch.Tensor
     core_indices: torch.Tensor
     core_vectors: torch.Tensor
     discarded: torch.Tensor
@@ -90,7 +90,7 @@ class WaveletBasis(torch.nn.Module):
                 f"expected a Factorization, got {type(factorization).__name__}; "
                 "compute one with wavemmf.factorize"
             )
-        check_choice("method", method, METHODS)
+        check_choice("method", method, _FORMS)
         if learn and method == "sparse":
             raise InvalidInputError(
                 'a basis is learned through its rotations: learn=True takes method="rotations"'
@@ -119,6 +119,7 @@ class WaveletBasis(torch.nn.Module):
         torch.nn.Module.__init__(basis)
         basis.learn = learn
         basis.operator = basis.layer = None
+        state = {**state, "levels": _as_relative(state["levels"], state["frequencies"].dtype)}
         for name in _FACTS:
             basis.register_buffer(name, state[name].clone())
         dtype = state["frequencies"].dtype
@@ -130,9 +131,11 @@ class WaveletBasis(torch.nn.Module):
         return basis
 
     @property
-    def n(self) -> int:
-        """Number of rows of the signals, and of wavelets."""
-        return self.frequencies.numel()
+    def num_levels(self) -> int:
+        """Number of levels of the factorization."""
+        wavelets = torch.ones_like(self.levels, dtype=torch.bool)
+        wavelets[self.core_indices] = False
+        return self.levels[wavelets].unique().numel()
 
     @property
     def method(self) -> str:
@@ -151,7 +154,7 @@ class WaveletBasis(torch.nn.Module):
         """`nnz` as a part of the entries of a dense basis."""
         return self.nnz / self.n**2
 
-    def analysis(self, x: torch.Tensor) -> torch.Tensor:
+    def analyze(self, x: torch.Tensor) -> torch.Tensor:
         """Return the coefficients ``W' x`` of signals of shape (n, channels)."""
         self._check(x)
         if self.layer is not None:
@@ -160,23 +163,18 @@ class WaveletBasis(torch.nn.Module):
             c = self._sparse()(x)
         return self._turn_core(c, self.core_vectors.T)
 
-    def synthesis(self, c: torch.Tensor) -> torch.Tensor:
-        """Return the signals ``W'^T c``: the inverse of `analysis`."""
+    def synthesize(self, c: torch.Tensor) -> torch.Tensor:
+        """Return the signals ``W'^T c``: the inverse of `analyze`."""
         self._check(c)
         c = self._turn_core(c, self.core_vectors)
         if self.layer is not None:
             return synthesize(c, self.layer.rotations, self._blocks(self.layer))
         return self._sparse().adjoint(c)
 
-    def filter(self, x: torch.Tensor, gains: torch.Tensor) -> torch.Tensor:
-        """Return ``W'^T (gains * W' x)``; gains of shape (n,) or (n, channels)."""
-        gains = gains[:, None] if gains.ndim == 1 else gains
-        return self.synthesis(gains * self.analysis(x))
-
     def extra_repr(self) -> str:
         """Describe the size and the method."""
         return (
-            f"n={self.n}, levels={int(self.levels.max()) if self.n else 0}, "
+            f"n={self.n}, levels={self.num_levels}, "
             f"core={self.core_indices.numel()}, method={self.method!r}, "
             f"nnz_share={self.nnz_share:.4f}"
         )
@@ -187,11 +185,9 @@ class WaveletBasis(torch.nn.Module):
     # -- construction -------------------------------------------------------------------------
 
     def _keep_facts(self, f: Factorization, dtype: torch.dtype) -> None:
-        values, vectors = core_eigenvectors(f)
-        frequencies = f.frequencies.copy()
-        frequencies[f.core_indices] = values
+        frequencies, levels, vectors = diagonalized(f)
         self.register_buffer("frequencies", torch.from_numpy(frequencies).to(dtype))
-        self.register_buffer("levels", torch.from_numpy(f.rotations.level_of.copy()))
+        self.register_buffer("levels", torch.from_numpy(levels).to(dtype))
         self.register_buffer("core_indices", torch.from_numpy(f.core_indices.copy()))
         self.register_buffer("core_vectors", torch.from_numpy(vectors).to(dtype))
         self.register_buffer("discarded", torch.zeros((), dtype=torch.float64))
@@ -234,15 +230,11 @@ class WaveletBasis(torch.nn.Module):
             )
 
 
-def core_eigenvectors(
-    f: Factorization,
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the eigenvalues of the core and its eigenvectors, one per column."""
-    d = f.core_size
-    check_memory(4 * 8 * d * d, f"the eigenvectors of a core of {d} rows")
-    core = f.core.toarray() if sp.issparse(f.core) else np.asarray(f.core)
-    values, vectors = np.linalg.eigh(core)
-    return values, np.ascontiguousarray(vectors)
+def _as_relative(levels: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Return levels as parts of the last; earlier versions saved them as integers."""
+    if levels.is_floating_point():
+        return levels
+    return torch.from_numpy(relative_levels(levels.cpu().numpy())).to(levels.device, dtype)
 
 
 def _saved_rotations(state: Mapping[str, torch.Tensor]) -> Rotations:

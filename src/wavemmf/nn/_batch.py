@@ -1,8 +1,7 @@
-"""Bases of many graphs as one: blocks on a diagonal, collated by PyTorch Geometric."""
+"""Bases that graphs carry as tensors, which PyTorch Geometric collates into block diagonals."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,16 +9,14 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from .._progress import Report, silent
 from ..errors import InvalidInputError
-from ..experiments.graphs._numbering import random_orders, relabelled
 from ..factorization import Factorization
-from ..graphs import Graph
-from ..many import factorize_many
-from ._basis import core_eigenvectors
+from ..validation import check_memory
+from ._diagonal import diagonalized
+from ._protocol import Basis
 from ._sparse import csr_tensor, sparse_product
 
-__all__ = ["BASIS_KEYS", "BlockBasis", "basis_arrays", "compute_bases", "hop_matrix"]
+__all__ = ["BASIS_KEYS", "BatchBasis", "basis_arrays", "hop_matrix"]
 
 #: Attributes of a graph that hold its basis. PyTorch Geometric concatenates all of them, and
 #: shifts those named "index" by the nodes of the graphs before: that makes a block diagonal.
@@ -34,12 +31,10 @@ BASIS_KEYS = (
     "wavelet_level",
 )
 
-Arrays = dict[str, npt.NDArray[Any]]
-
 
 def basis_arrays(
     f: Factorization, threshold: float = 1e-4, order: npt.NDArray[np.int64] | None = None
-) -> Arrays:
+) -> dict[str, npt.NDArray[Any]]:
     """Return the basis of one graph as arrays, under the names `BASIS_KEYS`.
 
     The core is diagonalised, so every row has a frequency. Rows are kept as in compressed sparse
@@ -64,9 +59,7 @@ def basis_arrays(
     >>> bool(arrays["wavelet_length"].sum() == arrays["wavelet_value"].size)
     True
     """
-    values, vectors = core_eigenvectors(f)
-    frequencies = f.frequencies.copy()
-    frequencies[f.core_indices] = values
+    frequencies, levels, vectors = diagonalized(f)
     there = _with_turned_core(f, vectors, threshold)
     if order is not None:
         there = sp.csr_array(there[:, np.argsort(order)])
@@ -79,45 +72,8 @@ def basis_arrays(
         "wavelet_back_length": np.diff(back.indptr).astype(np.int64),
         "wavelet_back_value": back.data.astype(np.float32),
         "wavelet_frequency": frequencies.astype(np.float32),
-        "wavelet_level": _relative_levels(f).astype(np.float32),
+        "wavelet_level": levels.astype(np.float32),
     }
-
-
-def compute_bases(
-    graphs: Sequence[Graph],
-    cache: Any = None,
-    report: Report = silent,
-    threshold: float = 1e-4,
-    numbering: int = 0,
-    **settings: Any,
-) -> list[Arrays]:
-    """Return the bases of many graphs, as `basis_arrays` does.
-
-    Parameters
-    ----------
-    graphs : sequence of Graph
-        Factorized through their normalized Laplacians.
-    cache, report, **settings
-        As for `wavemmf.factorize_many`.
-    threshold : float
-        Entries of this magnitude or less are left out.
-    numbering : int
-        0 to factorize graphs with their nodes as they are; other numbers are seeds of a random
-        order. Ties between equivalent nodes are then broken otherwise.
-
-    Examples
-    --------
-    >>> import wavemmf as wm
-    >>> len(compute_bases([wm.graphs.cycle(6), wm.graphs.path(3)], k=2))
-    2
-    """
-    if numbering == 0:
-        made = factorize_many(graphs, cache=cache, report=report, **settings)
-        return [basis_arrays(f, threshold) for f in made]
-    orders = random_orders(graphs, numbering)
-    turned = [relabelled(graph, order) for graph, order in zip(graphs, orders, strict=True)]
-    made = factorize_many(turned, cache=cache, report=report, **settings)
-    return [basis_arrays(f, threshold, order) for f, order in zip(made, orders, strict=True)]
 
 
 def _with_turned_core(
@@ -126,6 +82,7 @@ def _with_turned_core(
     """Return the basis with the rows of the core replaced by those that diagonalise it."""
     basis = sp.csr_array(f.basis(threshold=threshold))
     core = f.core_indices
+    check_memory(3 * 8 * core.size * f.n, f"the {core.size} wavelets of the core of {f.n} nodes")
     turned = vectors.T @ f.basis()[core].toarray()
     turned[np.abs(turned) <= threshold] = 0.0
     rest = np.setdiff1d(np.arange(f.n), core)
@@ -133,22 +90,15 @@ def _with_turned_core(
     return sp.csr_array(sp.vstack([basis[rest], sp.csr_array(turned)], format="csr")[order])
 
 
-def _relative_levels(f: Factorization) -> npt.NDArray[np.float64]:
-    """Return levels in (0, 1], those of the core 1: graphs of different depths compare."""
-    level = f.rotations.level_of.astype(np.float64)
-    return np.where(level > 0, level / max(level.max(initial=0.0), 1.0), 1.0)
+class BatchBasis(Basis):
+    """The wavelet basis of all graphs of a batch, or of the one graph of a ``Data``.
 
-
-class BlockBasis:
-    """The wavelet basis of all graphs of a batch.
-
-    It has what filters and layers ask of a `wavemmf.nn.WaveletBasis`. Levels are relative to the
-    depth of each graph, so a wavelet has the same gain whatever else is in the batch.
+    A wavelet has the same frequency, level and entries whatever else is in the batch.
 
     Parameters
     ----------
     batch : Batch or Data
-        With the attributes `BASIS_KEYS`; see `wavemmf.nn.AddGraphWavelets`.
+        With the attributes that the transform `wavemmf.nn.AddWaveletBasis` adds.
 
     Shapes
     ------
@@ -158,6 +108,15 @@ class BlockBasis:
     ------
     InvalidInputError
         If the attributes are missing.
+
+    Examples
+    --------
+    >>> from torch_geometric.data import Batch, Data
+    >>> from wavemmf.nn import AddWaveletBasis, WaveletConv
+    >>> edge = Data(x=torch.ones(2, 3), edge_index=torch.tensor([[0, 1], [1, 0]]))
+    >>> batch = Batch.from_data_list([AddWaveletBasis(k=2)(edge)] * 4)
+    >>> WaveletConv(3, 5)(batch.x, BatchBasis(batch)).shape
+    torch.Size([8, 5])
     """
 
     def __init__(self, batch: Any) -> None:
@@ -165,11 +124,11 @@ class BlockBasis:
         if missing:
             raise InvalidInputError(
                 f"the graphs have no wavelet basis ({', '.join(missing)} missing): "
-                "add it with the transform wavemmf.nn.AddGraphWavelets"
+                "add it with the transform wavemmf.nn.AddWaveletBasis"
             )
         self.frequencies = batch.wavelet_frequency
         self.levels = batch.wavelet_level
-        self.n = n = self.frequencies.numel()
+        n = self.n
         self._there, self._back = (
             csr_tensor(
                 _pointers(batch[f"{prefix}_length"]),
@@ -180,17 +139,13 @@ class BlockBasis:
             for prefix in ("wavelet", "wavelet_back")
         )
 
-    def analysis(self, x: torch.Tensor) -> torch.Tensor:
+    def analyze(self, x: torch.Tensor) -> torch.Tensor:
         """Return the coefficients of signals."""
         return sparse_product(x, self._there, self._back)
 
-    def synthesis(self, c: torch.Tensor) -> torch.Tensor:
+    def synthesize(self, c: torch.Tensor) -> torch.Tensor:
         """Return the signals of coefficients."""
         return sparse_product(c, self._back, self._there)
-
-    def filter(self, x: torch.Tensor, gains: torch.Tensor) -> torch.Tensor:
-        """Return the signals with coefficients multiplied by gains of shape (n, channels)."""
-        return self.synthesis(gains * self.analysis(x))
 
 
 def hop_matrix(edge_index: torch.Tensor, n: int) -> torch.Tensor:

@@ -6,16 +6,15 @@ from typing import Any
 
 import torch
 
-from ..errors import InputTypeError, InvalidInputError
+from ..errors import InvalidInputError
 from ..validation import check_choice, check_integer
-from ._basis import WaveletBasis
-from ._filters import FreeFilter, SpectralFilter
+from ._filters import WaveletFilter, make_filter
+from ._protocol import Basis
 from ._responses import Response, as_response
 from ._sparse import Features
 
 __all__ = ["WaveletConv"]
 
-_FILTERS = ("free", "spectral")
 _SHARED = ("all", "channel", "pair")
 
 
@@ -27,6 +26,9 @@ class WaveletConv(torch.nn.Module):
     W is orthonormal, so without the gains g the layer would be :math:`X \Theta`, a network on
     every node alone; the gains are what lets nodes see each other. They are learned, from a
     diffusion response on.
+
+    With ``gains="pair"``, ``filter="free"`` and ``bias=False`` it is the convolution of the paper,
+    a diagonal filter for every pair of channels.
 
     Parameters
     ----------
@@ -51,7 +53,7 @@ class WaveletConv(torch.nn.Module):
 
     Shapes
     ------
-    - input: node features ``(n, in_channels)``, a `WaveletBasis` of n wavelets
+    - input: node features ``(n, in_channels)``, a `Basis` of n wavelets
     - output: ``(n, out_channels)``
 
     Raises
@@ -70,7 +72,7 @@ class WaveletConv(torch.nn.Module):
     torch.Size([34, 16])
     """
 
-    filter: FreeFilter | SpectralFilter
+    filter: WaveletFilter
 
     def __init__(
         self,
@@ -86,20 +88,13 @@ class WaveletConv(torch.nn.Module):
         super().__init__()
         self.in_channels = check_integer("in_channels", in_channels, 1)
         self.out_channels = check_integer("out_channels", out_channels, 1)
-        self.kind = check_choice("filter", filter, _FILTERS)
         self.gains = check_choice("gains", gains, _SHARED)
         self.response = as_response(response)
         shape = {"all": (1,), "channel": (out_channels,), "pair": (in_channels, out_channels)}
         # Gains per pair start at zero, beside the response: that carries the random weights.
         start = as_response("zeros") if gains == "pair" else self.response
-        if self.kind == "spectral":
-            self.filter = SpectralFilter(shape[gains], response=start, **settings)
-        else:
-            if settings:
-                raise InputTypeError(f"filter='free' takes no {', '.join(settings)}")
-            if num_wavelets is None:
-                raise InvalidInputError("filter='free' needs num_wavelets, the size of the graph")
-            self.filter = FreeFilter(num_wavelets, shape[gains], start)
+        self.filter = make_filter(filter, shape[gains], start, num_wavelets, **settings)
+        self.kind = filter
         self.weight = torch.nn.Parameter(torch.empty(in_channels, out_channels))
         self.bias = torch.nn.Parameter(torch.empty(out_channels)) if bias else None
         self.reset_parameters()
@@ -111,7 +106,7 @@ class WaveletConv(torch.nn.Module):
         if self.bias is not None:
             torch.nn.init.zeros_(self.bias)
 
-    def forward(self, x: Features, basis: WaveletBasis) -> torch.Tensor:
+    def forward(self, x: Features, basis: Basis) -> torch.Tensor:
         """Filter the features `x` in `basis`; they may be sparse unless gains are per pair."""
         if x.shape[-1] != self.in_channels:
             raise InvalidInputError(
@@ -120,11 +115,11 @@ class WaveletConv(torch.nn.Module):
         if self.gains == "pair":
             if not isinstance(x, torch.Tensor):
                 raise InvalidInputError("gains per pair of channels take dense features only")
-            c = basis.analysis(x)
+            c = basis.analyze(x)
             start = self.response(basis.frequencies)[:, None]
-            out = basis.synthesis((start * c) @ self.weight + self.filter.mix(c, basis))
+            out = basis.synthesize((start * c) @ self.weight + self.filter.mix(c, basis))
         else:
-            out = basis.filter(x @ self.weight, self.filter(basis))
+            out = self.filter(x @ self.weight, basis)
         return out if self.bias is None else out + self.bias
 
     def __repr__(self) -> str:

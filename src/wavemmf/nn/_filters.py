@@ -1,23 +1,57 @@
-"""Learned gains of wavelets: one for each, or a function of frequency and level."""
+"""Filters: learned gains of wavelets, one for each or a function of frequency and level."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
 
 import torch
 
-from ..errors import InvalidInputError
-from ..validation import check_integer, check_memory
-from ._basis import WaveletBasis
+from ..errors import InputTypeError, InvalidInputError
+from ..validation import check_choice, check_integer, check_memory
+from ._protocol import Basis
 from ._responses import Response, as_response
 
-__all__ = ["FreeFilter", "SpectralFilter"]
+__all__ = ["FILTERS", "FreeFilter", "SpectralFilter", "WaveletFilter", "make_filter"]
+
+#: Ways of saying what the gains are; see `FreeFilter` and `SpectralFilter`.
+FILTERS = ("free", "spectral")
 
 # A parameter is held four times in training: value, gradient, and two moments of Adam.
 _COPIES_IN_TRAINING = 4
 
 
-class FreeFilter(torch.nn.Module):
+class WaveletFilter(torch.nn.Module, ABC):
+    r"""The one layer in which nodes see each other: every wavelet has its gain.
+
+    .. math:: X' = W^T \, g \, W \, X
+
+    Convolutions, propagations and the blocks of networks for graphs all have one of these inside.
+    """
+
+    #: For optimisers that let filters move at a rate of their own.
+    is_filter: ClassVar[bool] = True
+    weight: torch.nn.Parameter
+
+    @abstractmethod
+    def reset_parameters(self) -> None:
+        """Return to the given response."""
+
+    @abstractmethod
+    def gains(self, basis: Basis) -> torch.Tensor:
+        """Return the gains of all wavelets, shape ``(n, *channels)``."""
+
+    @abstractmethod
+    def mix(self, c: torch.Tensor, basis: Basis) -> torch.Tensor:
+        """Apply gains per pair of channels to coefficients, shape (n, in) to (n, out)."""
+
+    def forward(self, x: torch.Tensor, basis: Basis) -> torch.Tensor:
+        """Return the signals `x` filtered in `basis`; gains are per channel, or one for all."""
+        return basis.filter(x, self.gains(basis))
+
+
+class FreeFilter(WaveletFilter):
     r"""One learned number per wavelet, added to a given response.
 
     .. math:: g_i = r(\lambda_i) + \theta_i
@@ -31,11 +65,13 @@ class FreeFilter(torch.nn.Module):
     channels : tuple of int
         Shape of the gains of one wavelet, () for one gain.
     response : str or callable
-        Where the gains start; see `wavemmf.nn.RESPONSES`.
+        Where the gains start: "heat", "pagerank", "ones", "zeros", or a function of
+        frequencies.
 
     Shapes
     ------
-    - output: ``(num_wavelets, *channels)``
+    - input: signals ``(num_wavelets, channels)``, a basis
+    - output: ``(num_wavelets, channels)``
 
     Examples
     --------
@@ -65,11 +101,11 @@ class FreeFilter(torch.nn.Module):
         """Return to the given response."""
         torch.nn.init.zeros_(self.weight)
 
-    def forward(self, basis: WaveletBasis) -> torch.Tensor:
+    def gains(self, basis: Basis) -> torch.Tensor:
         """Return the gains of all wavelets."""
         return self._start(basis) + self.weight
 
-    def mix(self, c: torch.Tensor, basis: WaveletBasis) -> torch.Tensor:
+    def mix(self, c: torch.Tensor, basis: Basis) -> torch.Tensor:
         """Return what gains per pair of channels add to the response, shape (n, out)."""
         self._start(basis)
         return torch.einsum("ni,nio->no", c, self.weight)
@@ -78,7 +114,7 @@ class FreeFilter(torch.nn.Module):
         """Describe the size."""
         return f"num_wavelets={self.weight.shape[0]}, channels={tuple(self.weight.shape[1:])}"
 
-    def _start(self, basis: WaveletBasis) -> torch.Tensor:
+    def _start(self, basis: Basis) -> torch.Tensor:
         if basis.n != self.weight.shape[0]:
             raise InvalidInputError(
                 f"this filter has gains for {self.weight.shape[0]} wavelets, the basis has "
@@ -88,7 +124,7 @@ class FreeFilter(torch.nn.Module):
         return start.view(-1, *[1] * (self.weight.ndim - 1))
 
 
-class SpectralFilter(torch.nn.Module):
+class SpectralFilter(WaveletFilter):
     r"""Gains that are a learned function of frequency and level, for any graph.
 
     .. math:: g(\lambda, t) = \sum_{m=0}^{M} \sum_{q=0}^{Q} \theta_{mq} \, T_m(2 s - 1) \,
@@ -108,11 +144,12 @@ class SpectralFilter(torch.nn.Module):
         Frequencies that become s = 0 and s = 1; those outside count as the nearest. The same for
         all graphs: the default is that of normalized Laplacians.
     response : str or callable
-        Where the gains start; see `wavemmf.nn.RESPONSES`.
+        Where the gains start; as for `FreeFilter`.
 
     Shapes
     ------
-    - output: ``(n, *channels)``
+    - input: signals ``(n, channels)``, a basis
+    - output: ``(n, channels)``
 
     Examples
     --------
@@ -156,23 +193,22 @@ class SpectralFilter(torch.nn.Module):
         # Terms are ordered by level degree first: the leading ones do not depend on the level.
         self.weight[:count] = coefficients.view(-1, *[1] * (self.weight.ndim - 1)).to(self.weight)
 
-    def forward(self, basis: WaveletBasis) -> torch.Tensor:
+    def gains(self, basis: Basis) -> torch.Tensor:
         """Return the gains of all wavelets."""
         return torch.tensordot(self.terms(basis), self.weight, dims=1)
 
-    def mix(self, c: torch.Tensor, basis: WaveletBasis) -> torch.Tensor:
+    def mix(self, c: torch.Tensor, basis: Basis) -> torch.Tensor:
         """Return gains per pair of channels applied to coefficients, shape (n, out)."""
         out = c.new_zeros(c.shape[0], self.weight.shape[-1])
         for term, weight in zip(self.terms(basis).T, self.weight, strict=True):
             out = out + (term[:, None] * c) @ weight
         return out
 
-    def terms(self, basis: WaveletBasis) -> torch.Tensor:
+    def terms(self, basis: Basis) -> torch.Tensor:
         """Return the polynomials at all wavelets, shape (n, number of terms)."""
         low, high = self.frequency_range
         s = ((basis.frequencies.to(self.weight.dtype) - low) / (high - low)).clamp(0.0, 1.0)
-        level = basis.levels.to(self.weight.dtype)
-        t = torch.where(level > 0, level / level.max().clamp(min=1.0), torch.ones_like(level))
+        t = basis.levels.to(self.weight.dtype)
         frequency, position = _chebyshev(s, self.degree), _chebyshev(t, self.level_degree)
         return (position[:, :, None] * frequency[:, None, :]).flatten(1)
 
@@ -180,6 +216,40 @@ class SpectralFilter(torch.nn.Module):
         """Describe the size."""
         channels = tuple(self.weight.shape[1:])
         return f"channels={channels}, degree={self.degree}, level_degree={self.level_degree}"
+
+
+def make_filter(
+    kind: str,
+    channels: tuple[int, ...],
+    response: str | Response,
+    num_wavelets: int | None = None,
+    **settings: Any,
+) -> WaveletFilter:
+    """Return a filter by the name of its kind, one of `FILTERS`.
+
+    Parameters
+    ----------
+    kind : {"free", "spectral"}
+        Which of the two it is.
+    channels, response
+        As for both.
+    num_wavelets : int, optional
+        Size of the graph; free filters need it, others do not look at it.
+    **settings
+        Further settings of a `SpectralFilter`; a free filter has none.
+
+    Examples
+    --------
+    >>> make_filter("spectral", (1,), "heat", degree=4)
+    SpectralFilter(channels=(1,), degree=4, level_degree=1)
+    """
+    if check_choice("filter", kind, FILTERS) == "spectral":
+        return SpectralFilter(channels, response=response, **settings)
+    if settings:
+        raise InputTypeError(f"filter='free' takes no {', '.join(settings)}")
+    if num_wavelets is None:
+        raise InvalidInputError("filter='free' needs num_wavelets, the size of the graph")
+    return FreeFilter(num_wavelets, channels, response)
 
 
 def _chebyshev(s: torch.Tensor, degree: int) -> torch.Tensor:

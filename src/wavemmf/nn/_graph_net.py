@@ -10,17 +10,18 @@ from torch.nn.functional import dropout, relu
 
 from ..errors import InvalidInputError
 from ..validation import check_choice, check_integer
-from ._batch import BlockBasis, hop_matrix
+from ._batch import BatchBasis, hop_matrix
+from ._conv import WaveletConv
 from ._filters import SpectralFilter
-from ._graph_settings import GRAPH_PRESETS, GraphNetSettings
-from ._pooling import Pooling
-from ._settings import changed
+from ._pooling import WaveletPooling
+from ._protocol import Basis
+from ._settings import GRAPH_PRESETS, GraphNetSettings, changed
 from ._sparse import sparse_product
 
-__all__ = ["GraphWaveletLayer", "GraphWaveletNet"]
+__all__ = ["GraphWaveletNet", "WaveletBlock"]
 
 
-class GraphWaveletLayer(torch.nn.Module):
+class WaveletBlock(torch.nn.Module):
     r"""A wavelet filter and an exact hop, followed by a perceptron on every node.
 
     .. math:: X' = \mathrm{MLP}\bigl( (\alpha X + A X) \, \Theta_0
@@ -60,7 +61,7 @@ class GraphWaveletLayer(torch.nn.Module):
         )
 
     def forward(
-        self, x: torch.Tensor, basis: BlockBasis | None, hop: torch.Tensor | None
+        self, x: torch.Tensor, basis: Basis | None, hop: torch.Tensor | None
     ) -> torch.Tensor:
         """Return the signals after the layer."""
         if self.maps_first:
@@ -74,12 +75,13 @@ class GraphWaveletLayer(torch.nn.Module):
         h = dropout(relu(self.norms[0](h)), self.rate, self.training)
         return relu(self.norms[1](self.second(h)))
 
-    def _filtered(self, x: torch.Tensor, basis: BlockBasis | None) -> torch.Tensor:
+    def _filtered(self, x: torch.Tensor, basis: Basis | None) -> torch.Tensor:
         if self.filter is None:
             return x
         if basis is None:
             raise InvalidInputError("a wavelet filter needs the basis of the graphs")
-        return basis.filter(x, self.filter(basis))
+        filtered: torch.Tensor = self.filter(x, basis)
+        return filtered
 
     def _hopped(self, x: torch.Tensor, hop: torch.Tensor | None) -> torch.Tensor:
         if hop is None or self.own_weight is None:
@@ -91,11 +93,15 @@ class GraphWaveletLayer(torch.nn.Module):
 class GraphWaveletNet(torch.nn.Module):
     """Classify graphs of any sizes by wavelet filters that are functions of the frequency.
 
+    The preset "paper" is a stack of wavelet convolutions with a filter for every pair of channels,
+    rectifiers between them. "wavemmf" is our own: each layer adds an exact hop beside the
+    filter and a perceptron after them, and all layers are pooled.
+
     Parameters
     ----------
     in_channels, out_channels : int
         Numbers of features of a node and of classes.
-    preset : {"best", "paper"}
+    preset : {"wavemmf", "paper"}
         Where the settings come from.
     **settings
         Fields of `GraphNetSettings` to change.
@@ -103,21 +109,21 @@ class GraphWaveletNet(torch.nn.Module):
     Shapes
     ------
     - input: a batch of PyTorch Geometric with ``x``, ``edge_index`` and the basis of every graph,
-      which the transform `wavemmf.nn.AddGraphWavelets` adds
+      which the transform `wavemmf.nn.AddWaveletBasis` adds
     - output: unnormalised log-probabilities ``(graphs, out_channels)``
 
     Examples
     --------
     >>> from torch_geometric.data import Batch, Data
-    >>> from wavemmf.nn import AddGraphWavelets
+    >>> from wavemmf.nn import AddWaveletBasis
     >>> triangle = torch.tensor([[0, 0, 1, 1, 2, 2], [1, 2, 0, 2, 0, 1]])
-    >>> data = AddGraphWavelets(k=2)(Data(x=torch.ones(3, 4), edge_index=triangle))
+    >>> data = AddWaveletBasis(k=2)(Data(x=torch.ones(3, 4), edge_index=triangle))
     >>> GraphWaveletNet(4, 2)(Batch.from_data_list([data, data])).shape
     torch.Size([2, 2])
     """
 
     def __init__(
-        self, in_channels: int, out_channels: int, preset: str = "best", **settings: Any
+        self, in_channels: int, out_channels: int, preset: str = "wavemmf", **settings: Any
     ) -> None:
         super().__init__()
         self.channels = (
@@ -125,10 +131,11 @@ class GraphWaveletNet(torch.nn.Module):
             check_integer("out_channels", out_channels, 1),
         )
         check_choice("preset", preset, GRAPH_PRESETS)
-        self.settings = s = changed(GRAPH_PRESETS[preset].net, settings)
+        self.settings = s = changed(GRAPH_PRESETS[preset], settings)
         widths = [in_channels, *[s.hidden] * s.layers]
-        self.layers = torch.nn.ModuleList(GraphWaveletLayer(a, b, s) for a, b in pairwise(widths))
-        self.pooling = Pooling(s.pooling, s.bands)
+        make = _convolution if s.convolutions else WaveletBlock
+        self.layers = torch.nn.ModuleList(make(a, b, s) for a, b in pairwise(widths))
+        self.pooling = WaveletPooling(s.pooling, s.bands)
         seen = sum(widths) if s.jumping else widths[-1]
         width = self.pooling.width * seen
         self.norm = torch.nn.BatchNorm1d(width) if s.batch_norm else torch.nn.Identity()
@@ -142,11 +149,27 @@ class GraphWaveletNet(torch.nn.Module):
     def forward(self, batch: Any) -> torch.Tensor:
         """Return the class scores of all graphs of a batch."""
         x = batch.x
-        basis = BlockBasis(batch) if self.needs_basis else None
+        basis = BatchBasis(batch) if self.needs_basis else None
         hop = hop_matrix(batch.edge_index, x.shape[0]) if self.settings.hop else None
         states = [x]
         for layer in self.layers:
-            states.append(layer(states[-1], basis, hop))
+            if self.settings.convolutions:
+                states.append(relu(layer(states[-1], basis)))
+            else:
+                states.append(layer(states[-1], basis, hop))
         seen = torch.cat(states if self.settings.jumping else states[-1:], dim=1)
         pooled = self.norm(self.pooling(seen, batch, basis))
         return self.classifier(dropout(pooled, self.settings.dropout, self.training))
+
+
+def _convolution(in_channels: int, out_channels: int, s: GraphNetSettings) -> WaveletConv:
+    return WaveletConv(
+        in_channels,
+        out_channels,
+        "spectral",
+        "pair",
+        response=s.response,
+        bias=False,
+        degree=s.degree,
+        level_degree=s.level_degree,
+    )

@@ -1,4 +1,4 @@
-"""Networks that classify the nodes of a graph, or whole graphs."""
+"""A network that classifies the nodes of a graph."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ import torch
 from torch.nn.functional import relu
 
 from ..errors import InvalidInputError
-from ..experiments.nodes._parameters import parameter_groups
 from ..validation import check_choice, check_integer
-from ._basis import WaveletBasis
 from ._conv import WaveletConv
-from ._graph_net import GraphWaveletNet
 from ._propagation import WaveletPropagation
-from ._settings import PRESETS, NetSettings, TrainingSettings, changed
+from ._protocol import Basis
+from ._settings import NODE_PRESETS, NetSettings, changed
 from ._sparse import SparseOperator, apply_linear, drop_features
 
 __all__ = ["WaveletNet"]
@@ -24,29 +22,27 @@ __all__ = ["WaveletNet"]
 class WaveletNet(torch.nn.Module):
     """Classify nodes by their features and by those of the nodes around them.
 
-    The preset "paper" is a stack of wavelet convolutions with rectifiers between them. "best"
-    is decoupled: a perceptron on the features of each node alone, then one learned propagation of
+    The preset "paper" is that of Hy and Kondor: a stack of wavelet convolutions with a diagonal
+    filter for every pair of channels, rectifiers between them. "wavemmf" is our own and
+    decoupled: a perceptron on the features of each node alone, then one learned propagation of
     the class scores, by exact hops and a wavelet filter (`WaveletPropagation`).
 
     Parameters
     ----------
     in_channels, out_channels : int
         Numbers of features and of classes.
-    preset : {"best", "paper", "few-labels"}
+    preset : {"wavemmf", "paper"}
         Where the settings come from.
     num_wavelets : int, optional
         Size of the graph; needed for free gains.
-    task : {"node", "graph"}
-        With "graph" the result is a `GraphWaveletNet`, which classifies whole graphs and has
-        settings of its own.
     **settings
         Fields of `NetSettings` to change.
 
     Shapes
     ------
-    - input: features ``(n, in_channels)``, dense or as a `SparseOperator`, and a `WaveletBasis`;
-      decoupled networks also take the exact hop (`wavemmf.nn.hop_operator`), and one between
-      nodes that are alike
+    - input: features ``(n, in_channels)``, dense or (unless gains are per pair) as a
+      `SparseOperator`, and a `Basis`; decoupled networks also take the exact hop
+      (`wavemmf.nn.hop_operator`), and one between nodes that are alike
     - output: unnormalised log-probabilities ``(n, out_channels)``
 
     Examples
@@ -59,19 +55,12 @@ class WaveletNet(torch.nn.Module):
     torch.Size([34, 2])
     """
 
-    def __new__(cls, *arguments: Any, task: str = "node", **settings: Any) -> Any:
-        """Make a network for the task."""
-        if check_choice("task", task, ("node", "graph")) == "graph":
-            return GraphWaveletNet(*arguments, **settings)
-        return super().__new__(cls)
-
     def __init__(
         self,
         in_channels: int,
         out_channels: int,
-        preset: str = "best",
+        preset: str = "wavemmf",
         num_wavelets: int | None = None,
-        task: str = "node",
         **settings: Any,
     ) -> None:
         super().__init__()
@@ -79,8 +68,8 @@ class WaveletNet(torch.nn.Module):
             check_integer("in_channels", in_channels, 1),
             check_integer("out_channels", out_channels, 1),
         )
-        check_choice("preset", preset, PRESETS)
-        self.settings = s = changed(PRESETS[preset].net, settings)
+        check_choice("preset", preset, NODE_PRESETS)
+        self.settings = s = changed(NODE_PRESETS[preset], settings)
         widths = [in_channels, *[s.hidden] * (s.layers - 1), out_channels]
         make = torch.nn.Linear if s.decoupled else _conv_maker(s, num_wavelets)
         self.layers = torch.nn.ModuleList(make(a, b) for a, b in pairwise(widths))
@@ -109,7 +98,7 @@ class WaveletNet(torch.nn.Module):
     def forward(
         self,
         x: torch.Tensor | SparseOperator,
-        basis: WaveletBasis | None,
+        basis: Basis | None,
         hop: SparseOperator | None = None,
         similar: SparseOperator | None = None,
     ) -> torch.Tensor:
@@ -130,15 +119,11 @@ class WaveletNet(torch.nn.Module):
         mapped: torch.Tensor = layer(drop_features(x, rate, self.training), basis)
         return mapped
 
-    def parameter_groups(self, settings: TrainingSettings) -> list[dict[str, Any]]:
-        """Return the parameters for an optimiser: linear maps, biases, and filters."""
-        return parameter_groups(self, settings, ("filter.", "propagation."))
-
 
 def _conv_maker(s: NetSettings, num_wavelets: int | None) -> Any:
     settings = {"degree": s.degree} if s.filter == "spectral" else {"num_wavelets": num_wavelets}
 
     def make(a: int, b: int) -> WaveletConv:
-        return WaveletConv(a, b, s.filter, s.gains, response=s.response, **settings)  # type: ignore[arg-type]
+        return WaveletConv(a, b, s.filter, s.gains, response=s.response, bias=s.bias, **settings)  # type: ignore[arg-type]
 
     return make

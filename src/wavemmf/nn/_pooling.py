@@ -8,12 +8,17 @@ from typing import Any
 import torch
 
 from ..errors import InvalidInputError
-from ._batch import BlockBasis
+from ..validation import check_choice, check_integer
+from ._protocol import Basis
 
-__all__ = ["Pooling", "hat_functions"]
+__all__ = ["POOLINGS", "WaveletPooling", "hat_functions"]
+
+#: How node signals become numbers of a graph: sums, means and logarithms of sums over nodes,
+#: energies of wavelet coefficients in bands of frequency or of level.
+POOLINGS = ("sum", "mean", "log", "band", "level")
 
 
-class Pooling(torch.nn.Module):
+class WaveletPooling(torch.nn.Module):
     r"""Pool signals over nodes, or the energy of their coefficients over bands.
 
     "log" is the inverse hyperbolic sine of the sum: a logarithm for large sums, of either sign, so
@@ -26,13 +31,30 @@ class Pooling(torch.nn.Module):
     Parameters
     ----------
     kinds : sequence of str
-        From `wavemmf.nn.graphs.settings.POOLINGS`; all are put side by side.
+        From "sum", "mean", "log", "band" and "level"; all are put side by side.
     bands : int
         Number of bands.
+
+    Shapes
+    ------
+    - input: signals ``(nodes of all graphs, channels)``, a batch of PyTorch Geometric, and its
+      basis for "band" and "level"
+    - output: ``(graphs, width * channels)``
+
+    Examples
+    --------
+    >>> from torch_geometric.data import Data
+    >>> WaveletPooling(["sum", "mean"])(torch.ones(3, 2), Data(num_nodes=3)).tolist()
+    [[3.0, 3.0, 1.0, 1.0]]
     """
 
-    def __init__(self, kinds: Sequence[str], bands: int) -> None:
+    def __init__(self, kinds: Sequence[str] = ("sum",), bands: int = 4) -> None:
         super().__init__()
+        if not kinds:
+            raise InvalidInputError(f"pooling must name at least one of {', '.join(POOLINGS)}")
+        for kind in kinds:
+            check_choice("pooling", kind, POOLINGS)
+        check_integer("bands", bands, 2)
         self.kinds, self.bands = tuple(kinds), bands
 
     @property
@@ -45,7 +67,7 @@ class Pooling(torch.nn.Module):
         """Whether coefficients are needed."""
         return bool({"band", "level"} & set(self.kinds))
 
-    def forward(self, x: torch.Tensor, batch: Any, basis: BlockBasis | None) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, batch: Any, basis: Basis | None = None) -> torch.Tensor:
         """Return the pooled signals, shape (graphs, width * channels)."""
         owner, count = _owners(batch, x.shape[0])
         sizes = torch.bincount(owner, minlength=count).clamp(min=1)[:, None]
@@ -63,12 +85,12 @@ class Pooling(torch.nn.Module):
         return torch.cat(parts, dim=1)
 
     def _energy(
-        self, kind: str, x: torch.Tensor, basis: BlockBasis | None, owner: torch.Tensor, count: int
+        self, kind: str, x: torch.Tensor, basis: Basis | None, owner: torch.Tensor, count: int
     ) -> torch.Tensor:
         if basis is None:
             raise InvalidInputError("pooling by band or level needs the basis of the graphs")
         place = basis.frequencies / 2.0 if kind == "band" else basis.levels
-        energy = basis.analysis(x).square()
+        energy = basis.analyze(x).square()
         weights = hat_functions(place, self.bands)
         # The root has the size of the signal again.
         pooled = [_add_up(weights[:, b : b + 1] * energy, owner, count) for b in range(self.bands)]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 
 from ..errors import InvalidInputError
 from ..validation import check_choice, check_integer
-from ._basis import WaveletBasis
-from ._filters import FreeFilter, SpectralFilter
+from ._filters import FILTERS, WaveletFilter, make_filter
+from ._protocol import Basis
 from ._responses import pagerank_tail
 from ._sparse import SparseOperator
 
@@ -50,7 +52,7 @@ class WaveletPropagation(torch.nn.Module):
 
     Shapes
     ------
-    - input: ``(n, channels)``, a `WaveletBasis` of :math:`I - \hat A`, and :math:`\hat A` (and
+    - input: ``(n, channels)``, a `Basis` of :math:`I - \hat A`, and :math:`\hat A` (and
       :math:`\hat B`)
     - output: ``(n, channels)``
 
@@ -63,7 +65,9 @@ class WaveletPropagation(torch.nn.Module):
     torch.Size([34, 2])
     """
 
-    filter: FreeFilter | SpectralFilter | None
+    #: For optimisers that let filters move at a rate of their own.
+    is_filter: ClassVar[bool] = True
+    filter: WaveletFilter | None
 
     def __init__(
         self,
@@ -79,15 +83,14 @@ class WaveletPropagation(torch.nn.Module):
         super().__init__()
         self.hops = check_integer("hops", hops, 0)
         self.teleport = teleport
-        check_choice("filter", filter, ("spectral", "free", "none"))
+        check_choice("filter", filter, (*FILTERS, "none"))
         shape = (channels,) if gains == "channel" else (1,)
-        tail = pagerank_tail(hops, teleport)
-        if filter == "none":
-            self.filter = None
-        elif filter == "free":
-            self.filter = FreeFilter(check_integer("num_wavelets", num_wavelets, 1), shape, tail)
-        else:
-            self.filter = SpectralFilter(shape, degree, response=tail)
+        settings = {"degree": degree} if filter == "spectral" else {}
+        self.filter = (
+            None
+            if filter == "none"
+            else make_filter(filter, shape, pagerank_tail(hops, teleport), num_wavelets, **settings)
+        )
         self.weight = torch.nn.Parameter(torch.empty(hops + 1))
         self.similar = torch.nn.Parameter(
             torch.empty(check_integer("similar_hops", similar_hops, 0))
@@ -108,7 +111,7 @@ class WaveletPropagation(torch.nn.Module):
     def forward(
         self,
         z: torch.Tensor,
-        basis: WaveletBasis | None,
+        basis: Basis | None,
         hop: SparseOperator,
         similar: SparseOperator | None = None,
     ) -> torch.Tensor:
@@ -117,7 +120,7 @@ class WaveletPropagation(torch.nn.Module):
         if self.filter is not None:
             if basis is None:
                 raise InvalidInputError("a wavelet filter needs a basis, got None")
-            out = out + basis.filter(z, self.filter(basis))
+            out = out + self.filter(z, basis)
         out = out + _walk(z, hop, self.weight[1:])
         if not self.similar.numel():
             return out

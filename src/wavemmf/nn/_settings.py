@@ -1,4 +1,4 @@
-"""Settings of networks and of their training, and the presets made of them."""
+"""Settings of the networks, and the presets made of them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeVar
 
 from ..errors import InvalidInputError
-from ..validation import check_choice, check_integer, check_positive
+from ..validation import check_choice, check_integer
+from ._filters import FILTERS
+from ._pooling import POOLINGS
 from ._responses import RESPONSES
 
-__all__ = ["PRESETS", "NetSettings", "Preset", "TrainingSettings", "changed"]
+__all__ = ["GRAPH_PRESETS", "NODE_PRESETS", "GraphNetSettings", "NetSettings", "changed"]
 
-Settings = TypeVar("Settings")
+AnySettings = TypeVar("AnySettings")
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,11 @@ class NetSettings:
         As for `WaveletConv`; "none" leaves a decoupled network with exact hops alone.
     degree : int
         Degree of a spectral filter.
-    response : str
-        Where the gains of convolutions start; see `wavemmf.nn.RESPONSES`. A decoupled
-        network starts at personalised PageRank.
+    response : {"heat", "pagerank", "ones", "zeros"}
+        Where the gains of convolutions start. A decoupled network starts at personalised
+        PageRank.
+    bias : bool
+        Whether convolutions have a bias.
     """
 
     layers: int = 2
@@ -58,17 +62,15 @@ class NetSettings:
     gains: str = "all"
     degree: int = 10
     response: str = "heat"
+    bias: bool = True
 
     def __post_init__(self) -> None:
         for name in ("layers", "hidden", "neighbors"):
             check_integer(name, getattr(self, name), 1)
         for name in ("hops", "similar_hops", "degree"):
             check_integer(name, getattr(self, name), 0)
-        for name in ("input_dropout", "dropout", "teleport"):
-            value = getattr(self, name)
-            if not 0.0 <= value < 1.0:
-                raise InvalidInputError(f"{name} must be at least 0 and below 1, got {value!r}")
-        check_choice("filter", self.filter, ("spectral", "free", "none"))
+        _check_shares(self, "input_dropout", "dropout", "teleport")
+        check_choice("filter", self.filter, (*FILTERS, "none"))
         if self.filter == "none" and not self.decoupled:
             raise InvalidInputError(
                 'filter="none" leaves a decoupled network with its exact hops; convolutions '
@@ -83,50 +85,84 @@ class NetSettings:
 
 
 @dataclass(frozen=True)
-class TrainingSettings:
-    """How a network is trained: Adam on the softmax cross-entropy of the training nodes.
+class GraphNetSettings:
+    """The shape of a `GraphWaveletNet`.
 
     Parameters
     ----------
-    learning_rate, weight_decay : float
-        Step size, and the penalty on the weights of linear maps (not on filters).
-    filter_rate : float
-        Step size of the gains of filters and of the weights of hops, relative to `learning_rate`.
-        There are few of them and each moves every node.
-    epochs : int
-        The most that are run.
-    patience : int
-        Stop after so many epochs in which neither loss nor accuracy on the validation nodes
-        improved. The network is the one of the epoch with the best validation accuracy (the
-        smallest validation loss among equals).
-    agreement : float
-        Weight of a second loss: every node, labelled or not, is predicted twice with different
-        dropout, and both predictions are drawn to their sharpened mean (as in GRAND, Feng et al.
-        2020). It helps where labels are few.
+    layers, hidden : int
+        Number of layers, and of channels between them.
+    convolutions : bool
+        Layers are wavelet convolutions with gains for every pair of channels and without bias, as
+        in the paper; otherwise `filter`, `hop` and `batch_norm` say what a layer is.
+    filter : {"spectral", "ones"}
+        Learned gains of the wavelets, or all gains one: then the transform cancels, and without
+        `hop` the network sees every node alone.
+    hop : bool
+        Add the exact sum over neighbours beside the filter.
+    degree, level_degree : int
+        Degrees of the gains in frequency and in level; level_degree 0 makes them a function of
+        the frequency alone.
+    response : {"heat", "pagerank", "ones", "zeros"}
+        Where the gains start.
+    batch_norm : bool
+        Normalise channels over the nodes of a batch.
+    pooling : tuple of str
+        What the classifier sees of every layer; see `WaveletPooling`.
+    bands : int
+        Number of bands of frequency or level.
+    jumping : bool
+        Pool all layers and the input, not just the last layer.
+    hidden_dropout, dropout : float
+        Shares of hidden numbers, and of pooled numbers, that are left out in training.
     """
 
-    learning_rate: float = 0.01
-    weight_decay: float = 5e-4
-    filter_rate: float = 1.0
-    epochs: int = 500
-    patience: int = 100
-    agreement: float = 0.0
+    layers: int = 4
+    hidden: int = 32
+    convolutions: bool = False
+    filter: str = "spectral"
+    hop: bool = True
+    degree: int = 8
+    level_degree: int = 0
+    response: str = "heat"
+    batch_norm: bool = True
+    pooling: tuple[str, ...] = ("sum",)
+    bands: int = 4
+    jumping: bool = True
+    hidden_dropout: float = 0.0
+    dropout: float = 0.5
 
     def __post_init__(self) -> None:
-        check_positive("learning_rate", self.learning_rate)
-        check_positive("filter_rate", self.filter_rate)
-        for name in ("epochs", "patience"):
-            check_integer(name, getattr(self, name), 1)
-        for name in ("weight_decay", "agreement"):
-            if not getattr(self, name) >= 0.0:
-                raise InvalidInputError(f"{name} must be >= 0, got {getattr(self, name)!r}")
+        for name, least in (("layers", 1), ("hidden", 1), ("degree", 0), ("level_degree", 0)):
+            check_integer(name, getattr(self, name), least)
+        check_integer("bands", self.bands, 2)
+        check_choice("filter", self.filter, ("spectral", "ones"))
+        check_choice("response", self.response, RESPONSES)
+        if not self.pooling:
+            raise InvalidInputError(f"pooling must name at least one of {', '.join(POOLINGS)}")
+        for kind in self.pooling:
+            check_choice("pooling", kind, POOLINGS)
+        object.__setattr__(self, "pooling", tuple(self.pooling))
+        _check_shares(self, "hidden_dropout", "dropout")
+        if self.convolutions and (self.filter != "spectral" or self.hop or self.batch_norm):
+            raise InvalidInputError(
+                'convolutions=True takes filter="spectral", hop=False and batch_norm=False: the '
+                "layers are convolutions and nothing else"
+            )
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as plain values."""
-        return asdict(self)
+        return {**asdict(self), "pooling": list(self.pooling)}
 
 
-def changed(settings: Settings, changes: dict[str, Any]) -> Settings:
+def _check_shares(settings: Any, *names: str) -> None:
+    for name in names:
+        value = getattr(settings, name)
+        if not 0.0 <= value < 1.0:
+            raise InvalidInputError(f"{name} must be at least 0 and below 1, got {value!r}")
+
+
+def changed(settings: AnySettings, changes: dict[str, Any]) -> AnySettings:
     """Return settings with some fields changed; a field that does not exist is named.
 
     Examples
@@ -143,32 +179,35 @@ def changed(settings: Settings, changes: dict[str, Any]) -> Settings:
     return replace(settings, **changes)  # type: ignore[type-var]
 
 
-@dataclass(frozen=True)
-class Preset:
-    """A network, its training, and the basis it works in."""
-
-    net: NetSettings
-    training: TrainingSettings
-    basis: dict[str, Any]
-
-
-#: "paper": six wavelet convolutions with free gains on the normalized Laplacian factorized with
-#: k = 16. "best": features first, then one propagation of exact hops and a wavelet filter.
-#: "few-labels": the same network, made to agree with itself on nodes without labels.
-PRESETS = {
-    "paper": Preset(
-        NetSettings(
-            layers=6, hidden=100, input_dropout=0.0, dropout=0.0, decoupled=False, filter="free"
-        ),
-        TrainingSettings(learning_rate=1e-3, weight_decay=0.0, epochs=256, patience=256),
-        {"k": 16, "matrix": "normalized_laplacian"},
+#: Networks for nodes. "paper": six wavelet convolutions of 100 channels, with a free gain for every
+#: wavelet and pair of channels. "wavemmf", our own: features first, then one propagation by exact
+#: hops and a wavelet filter.
+NODE_PRESETS = {
+    "paper": NetSettings(
+        layers=6,
+        hidden=100,
+        input_dropout=0.0,
+        dropout=0.0,
+        decoupled=False,
+        filter="free",
+        gains="pair",
+        bias=False,
     ),
-    "best": Preset(
-        NetSettings(input_dropout=0.8, dropout=0.8, hops=10, similar_hops=3),
-        TrainingSettings(filter_rate=0.1),
-        {"k": 8, "matrix": "augmented_laplacian"},
-    ),
+    "wavemmf": NetSettings(input_dropout=0.8, dropout=0.8, hops=10, similar_hops=3),
 }
-PRESETS["few-labels"] = replace(
-    PRESETS["best"], training=replace(PRESETS["best"].training, epochs=300, agreement=1.0)
-)
+
+#: Networks for graphs. "paper": six wavelet convolutions of 32 channels, with gains for every pair
+#: of channels; they are functions of frequency and level, because graphs differ in size.
+#: "wavemmf", our own: a perceptron after a filter and an exact hop in every layer.
+GRAPH_PRESETS = {
+    "paper": GraphNetSettings(
+        layers=6,
+        convolutions=True,
+        hop=False,
+        level_degree=1,
+        batch_norm=False,
+        jumping=False,
+        dropout=0.0,
+    ),
+    "wavemmf": GraphNetSettings(),
+}

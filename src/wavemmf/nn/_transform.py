@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import torch
+
 from .._fingerprint import fingerprint
 from .._optional import require
 from ..cache import decisive
+from ..many import factorize_many
 from ..validation import check_choice
-from ._basis import WaveletBasis
-from ._operators import MATRICES, network_matrix, wavelet_basis
+from ._batch import basis_arrays
+from ._operators import MATRICES, network_matrix
 
 require("torch_geometric", extra="pyg")
 
@@ -20,65 +23,70 @@ __all__ = ["AddWaveletBasis"]
 
 
 class AddWaveletBasis(BaseTransform):
-    """Compute the wavelet basis of a graph once, and attach it to the data.
+    """Attach the wavelet basis of a graph as tensors that PyTorch Geometric puts in batches.
 
-    The attribute ``wavelet_basis`` is what `WaveletConv` takes; it moves with ``data.to(device)``.
-    Bases are kept in memory, and on disk if asked, by the content of the graph: the same graph
-    met again, in this epoch or in another process, costs a look.
+    `BatchBasis` reads them, from a ``Data`` or from a ``Batch`` of many, and `GraphWaveletNet`
+    does so itself. A graph met again, in this epoch or (with `cache`) in another process, costs a
+    look. The rotations of a basis that is to be learned are parameters of a model, not
+    attributes of data: for these, and for the quickest transform of one large graph, make
+    a `WaveletBasis` with `wavemmf.nn.wavelet_basis`.
 
     Parameters
     ----------
-    core, k : int
-        Sizes of the core (a tenth of the nodes by default) and of the rotations.
-    matrix : {"augmented_laplacian", "normalized_laplacian", "laplacian", "adjacency"}
+    core : int, optional
+        Size of the core; by default a tenth of the nodes, at least 8.
+    k : int
+        Size of the rotations.
+    matrix : {"normalized_laplacian", "augmented_laplacian", "laplacian", "adjacency"}
         The matrix of the graph to factorize.
+    threshold : float
+        Entries of the basis of this magnitude or less are left out.
     cache : bool or folder, optional
         Also keep factorizations on disk; True for the user's cache folder.
-    attribute : str
-        Name under which the basis is attached.
     **settings
-        ``method`` and ``threshold`` of `WaveletBasis`, and further settings of
-        `wavemmf.factorize`. A selector of your own needs a method ``fingerprint_parts()`` that
-        returns all its choices depend on.
+        Further settings of `wavemmf.factorize_many`. Optimised rotations (``optimize="lbfgs"``)
+        make filters depend less on the order of the nodes.
 
     Examples
     --------
-    >>> import torch
-    >>> from torch_geometric.data import Data
-    >>> data = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), num_nodes=3)
-    >>> AddWaveletBasis(core=1, k=2)(data).wavelet_basis.n
-    3
+    >>> from torch_geometric.data import Batch, Data
+    >>> edge = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1], [1, 0]]))
+    >>> data = AddWaveletBasis(k=2)(edge)
+    >>> Batch.from_data_list([data, data]).wavelet_frequency.shape
+    torch.Size([4])
     """
 
     def __init__(
         self,
         core: int | None = None,
         k: int = 8,
-        matrix: str = "augmented_laplacian",
+        matrix: str = "normalized_laplacian",
+        threshold: float = 1e-4,
         cache: bool | str | os.PathLike[str] | None = None,
-        attribute: str = "wavelet_basis",
         **settings: Any,
     ) -> None:
         self.matrix = check_choice("matrix", matrix, MATRICES)
         self.settings = {"core": core, "k": k, **settings}
+        self.threshold = threshold
         self.cache = cache
-        self.attribute = attribute
-        self._known: dict[str, WaveletBasis] = {}
+        self._known: dict[str, dict[str, torch.Tensor]] = {}
 
     def forward(self, data: Any) -> Any:
         """Attach the basis to `data`."""
         csr = network_matrix(data, self.matrix)
         key = self._key(csr)
         if key not in self._known:
-            self._known[key] = wavelet_basis(
-                data, matrix=self.matrix, cache=self.cache, **self.settings
-            )
-        setattr(data, self.attribute, self._known[key])
+            (f,) = factorize_many([csr], cache=self.cache, **self.settings)
+            arrays = basis_arrays(f, self.threshold)
+            self._known[key] = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        for name, tensor in self._known[key].items():
+            data[name] = tensor
         return data
 
     def _key(self, csr: Any) -> str:
-        return fingerprint("basis", graph=csr, matrix=self.matrix, settings=decisive(self.settings))
+        decided = decisive(self.settings)
+        return fingerprint("basis", graph=csr, threshold=self.threshold, settings=decided)
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
-        return f"{type(self).__name__}({given}, matrix={self.matrix!r})"
+        given = {**self.settings, "matrix": self.matrix, "threshold": self.threshold}
+        return f"{type(self).__name__}({', '.join(f'{n}={v!r}' for n, v in given.items())})"

@@ -39,16 +39,16 @@ def classify_graphs(
     members: int | None = None,
     jobs: int = 1,
     folder: str | os.PathLike[str] | None = None,
-    report: Report = silent,
+    progress: Report = silent,
 ) -> GraphClassification:
     """Train a model on all folds of a cross-validation and report its accuracy.
 
     Parameters
     ----------
     dataset : str or GraphProblem
-        One of `wavemmf.nn.GRAPH_DATASETS`, or data of your own.
+        One of `GRAPH_DATASETS`, or data of your own.
     model : str
-        One of `wavemmf.nn.GRAPH_MODELS`.
+        One of `GRAPH_MODELS`.
     protocol : {"honest", "xu"}
         Epochs are chosen on a hold-out of a tenth of the training graphs of each fold; or, as in
         the GIN literature, one epoch for all folds is chosen by the mean accuracy on the
@@ -69,8 +69,8 @@ def classify_graphs(
     folder : path, optional
         Keep the outcome of every fold here as JSON; folds found here, of the same settings and
         data, are not repeated.
-    report : callable
-        Called as ``report(done, total, note)`` after every fold.
+    progress : callable
+        Called as ``progress(done, total, note)`` after every fold.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def classify_graphs(
     outer = [make_folds(problem.y, folds, each, num_folds, problem.name) for each in numbers]
     tasks = _tasks(problem, protocol == "honest", chosen.members, numbers, outer)
     study = _Study(problem, chosen, protocol, folds, store)
-    found = study.run(tasks, jobs, report)
+    found = study.run(tasks, jobs, progress)
     grouped = tuple(tuple(found[each, i] for i in range(len(tasks) // seeds)) for each in numbers)
     return GraphClassification(problem.name, model, protocol, folds, numbers, grouped, chosen.facts)
 
@@ -138,7 +138,7 @@ class _Study:
         self.data = "" if store is None else fingerprint("graph data", data=problem)
 
     def run(
-        self, tasks: list[_Task], jobs: int, report: Report
+        self, tasks: list[_Task], jobs: int, progress: Report
     ) -> dict[tuple[int, int], FoldOutcome]:
         found: dict[tuple[int, int], FoldOutcome] = {}
         for task in tasks:
@@ -148,7 +148,7 @@ class _Study:
         missing = [task for task in tasks if task[:2] not in found]
 
         def note(text: str) -> None:
-            report(len(found), len(tasks), f"{self.model.name}, {text}" if text else "")
+            progress(len(found), len(tasks), f"{self.model.name}, {text}" if text else "")
 
         note("")
         for task, trial in self._trials(missing, jobs, note) if missing else ():
@@ -221,10 +221,10 @@ class _Study:
 def _counting(note: Callable[[str], None], what: str) -> Report:
     """Return a report of a part of the work: it changes the note, not how much is done."""
 
-    def report(done: int, total: int, text: str = "") -> None:
+    def progress(done: int, total: int, text: str = "") -> None:
         note(f"{what}: {done} of {total}")
 
-    return report
+    return progress
 
 
 def _number(task: _Task) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ...nn._batch import compute_bases
+from ._bases import compute_bases
 from ._numbering import random_orders, relabelled
 from ._packed import PackedGraphs
 from ._problem import GraphProblem, graph_data

@@ -10,14 +10,14 @@ import torch
 
 from ..._progress import Report, silent
 from ...errors import InvalidInputError
-from ...nn._graph_net import GraphWaveletNet
-from ...nn._graph_settings import GraphPreset, preset_for
+from ...nn import GraphWaveletNet
 from ...rl.threads import one_thread
 from ...validation import check_choice
 from ._folds import Fold
 from ._kernel import DEPTHS, PENALTIES, subtree_kernels, train_kernel
 from ._packed import PackedGraphs
 from ._problem import GraphProblem
+from ._recipes import GraphRecipe, recipe_for
 from ._train import train_graphs
 from ._trial import Trial, committee
 
@@ -28,15 +28,15 @@ _HIDDEN = 32
 _KERNEL = "wl"
 _MEMBER = 1_000_000  # between the seeds of members, more than there are folds
 # "filterless": gains of one, so the orthonormal transform cancels and every node is alone, as in
-# the network that came with the paper. "hops": the preset without wavelets.
+# the network that came with the paper. "hops": our network without wavelets.
 _WAVELET: dict[str, tuple[str, dict[str, Any]]] = {
-    "wavelet": ("best", {}),
+    "wavelet": ("wavemmf", {}),
     "wavelet-paper": ("paper", {}),
-    "filterless": ("best", {"filter": "ones", "hop": False}),
-    "hops": ("best", {"filter": "ones"}),
+    "filterless": ("wavemmf", {"filter": "ones", "hop": False}),
+    "hops": ("wavemmf", {"filter": "ones"}),
 }
 
-#: Names of models: presets and ablations of the wavelet network, then those to compare with.
+#: Names of models: recipes and ablations of the wavelet network, then those to compare with.
 GRAPH_MODELS = (*_WAVELET, *_BASELINES, _KERNEL)
 
 
@@ -48,39 +48,39 @@ class GraphModel:
     ----------
     name : str
         One of `GRAPH_MODELS`.
-    preset : GraphPreset or None
+    recipe : GraphRecipe or None
         Settings of a network; None for the kernel.
     """
 
     name: str
-    preset: GraphPreset | None
+    recipe: GraphRecipe | None
 
     @property
     def facts(self) -> dict[str, Any]:
         """Settings as plain values."""
-        if self.preset is None:
+        if self.recipe is None:
             return {"depths": list(DEPTHS), "penalties": list(PENALTIES)}
-        facts: dict[str, Any] = {"training": self.preset.training.to_json()}
+        facts: dict[str, Any] = {"training": self.recipe.training.to_json()}
         if self.name in _BASELINES:
             return {"hidden": _HIDDEN, **facts}
-        return {**self.preset.net.to_json(), **facts, "basis": self.basis}
+        return {**self.recipe.net.to_json(), **facts, "basis": self.basis}
 
     @property
     def basis(self) -> dict[str, Any] | None:
         """How the bases are computed; None if the model needs none."""
-        if self.preset is None or self.name in _BASELINES:
+        if self.recipe is None or self.name in _BASELINES:
             return None
-        net = self.preset.net
+        net = self.recipe.net
         needed = net.filter != "ones" or {"band", "level"} & set(net.pooling)
-        return self.preset.basis if needed else None
+        return self.recipe.basis if needed else None
 
     def make_net(self, problem: GraphProblem) -> torch.nn.Module:
         """Return the network, its weights drawn from torch's random numbers."""
         channels = problem.num_features, problem.num_classes
-        if self.preset is None:
+        if self.recipe is None:
             raise InvalidInputError("a kernel has no network")
         if self.name not in _BASELINES:
-            return GraphWaveletNet(*channels, **self.preset.net.to_json())
+            return GraphWaveletNet(*channels, **self.recipe.net.to_json())
         from ._baselines import make_baseline
 
         return make_baseline(self.name, channels[0], _HIDDEN, channels[1])
@@ -88,7 +88,7 @@ class GraphModel:
     @property
     def members(self) -> int:
         """How many networks there are, each with a hold-out of its own."""
-        return 1 if self.preset is None else self.preset.training.members
+        return 1 if self.recipe is None else self.recipe.training.members
 
     def bases(self) -> list[dict[str, Any] | None]:
         """Return how the bases of every member are computed: each numbers the nodes otherwise."""
@@ -98,7 +98,7 @@ class GraphModel:
 
     def prepare(self, problem: GraphProblem) -> list[Any]:
         """Return what is the same for all folds, by members: kernels, or graphs with bases."""
-        if self.preset is None:
+        if self.recipe is None:
             return [subtree_kernels(problem)]
         if self.basis is None:
             return [PackedGraphs(problem.data())] * self.members
@@ -110,7 +110,7 @@ class GraphModel:
         prepared: list[Any],
         folds: Sequence[Fold],
         seed: int,
-        report: Report = silent,
+        progress: Report = silent,
     ) -> Trial:
         """Train all members on one fold.
 
@@ -124,31 +124,31 @@ class GraphModel:
             The same test graphs for all members, but a hold-out for each.
         seed : int
             Decides weights, dropout and the order of the graphs.
-        report : callable
-            Called as ``report(done, total, note)`` after every epoch.
+        progress : callable
+            Called as ``progress(done, total, note)`` after every epoch.
         """
-        if self.preset is None:
+        if self.recipe is None:
             return train_kernel(problem, folds[0], prepared[0])
-        each = self.preset.training.epochs
+        each = self.recipe.training.epochs
         trials = []
         for member, (data, fold) in enumerate(zip(prepared, folds, strict=True)):
 
             def epochs(done: int, _: int, note: str, before: int = each * member) -> None:
-                report(before + done, each * self.members, note)
+                progress(before + done, each * self.members, note)
 
             trials.append(self._train(problem, data, fold, seed + _MEMBER * member, epochs))
         return committee(trials)
 
     def _train(
-        self, problem: GraphProblem, data: Any, fold: Fold, seed: int, report: Report = silent
+        self, problem: GraphProblem, data: Any, fold: Fold, seed: int, progress: Report = silent
     ) -> Trial:
-        if self.preset is None:
+        if self.recipe is None:
             raise InvalidInputError("a kernel has no network")
         # One thread: sums are the same everywhere, and batches too small to share.
         with one_thread(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             net = self.make_net(problem)
-            return train_graphs(net, data, fold, self.preset.training, seed, report)
+            return train_graphs(net, data, fold, self.recipe.training, seed, progress)
 
 
 def make_graph_model(
@@ -175,13 +175,13 @@ def make_graph_model(
     check_choice("model", name, GRAPH_MODELS)
     if name == _KERNEL:
         return GraphModel(name, None)
-    which, changes = _WAVELET.get(name, ("best", {}))
-    preset = preset_for(which, dataset)
+    which, changes = _WAVELET.get(name, ("wavemmf", {}))
+    recipe = recipe_for(which, dataset)
     if "filter" in changes:
         # Without wavelets: none in the pooling either.
-        plain = [kind for kind in preset.net.pooling if kind not in ("band", "level")]
+        plain = [kind for kind in recipe.net.pooling if kind not in ("band", "level")]
         changes = {**changes, "pooling": plain or ["sum"]}
-    preset = replace(preset, net=replace(preset.net, **changes))
+    recipe = replace(recipe, net=replace(recipe.net, **changes))
     given = {"epochs": epochs, "members": members}
     training: dict[str, Any] = {field: value for field, value in given.items() if value is not None}
-    return GraphModel(name, replace(preset, training=replace(preset.training, **training)))
+    return GraphModel(name, replace(recipe, training=replace(recipe.training, **training)))

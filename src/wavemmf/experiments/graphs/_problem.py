@@ -21,8 +21,8 @@ from ...graphs import Graph, tu_dataset
 from ...graphs.datafolder import data_file, find_data_file
 from ...graphs.tudataset import integer_table
 from ...many import factorize_many
-from ...nn._batch import compute_bases
 from ...validation import check_choice
+from ._bases import compute_bases
 from ._duplicates import isomorphism_classes
 
 __all__ = ["GRAPH_DATASETS", "GraphProblem", "graph_data", "load_graph_problem"]
@@ -173,11 +173,11 @@ class GraphProblem:
         """A number for every graph, the same for isomorphic ones; node labels kept."""
         return isomorphism_classes(self.graphs, self.node_labels)
 
-    def bases(self, report: Report = silent, **settings: Any) -> list[dict[str, Any]]:
+    def bases(self, progress: Report = silent, **settings: Any) -> list[dict[str, Any]]:
         """Return the basis of every graph as arrays, by the settings of `compute_bases`."""
         key = fingerprint("bases", settings=decisive(settings))
         if key not in self._bases:
-            self._bases[key] = compute_bases(self.graphs, self.cache, report, **settings)
+            self._bases[key] = compute_bases(self.graphs, self.cache, progress, **settings)
         return self._bases[key]
 
     def basis_statistics(self, **settings: Any) -> dict[str, float]:

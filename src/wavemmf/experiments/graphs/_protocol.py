@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidInputError
+from .._results import mean_and_error
 
-__all__ = ["PROTOCOLS", "FoldOutcome", "GraphClassification", "paired_graph_difference"]
+__all__ = ["PROTOCOLS", "FoldOutcome", "GraphClassification"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -118,6 +119,25 @@ class GraphClassification:
         """Standard deviation over folds, the mean of that of every seed."""
         return float(self.accuracies.std(axis=1).mean())
 
+    def better_by(self, other: GraphClassification) -> tuple[float, float]:
+        """Return the mean of this accuracy minus that of `other`, fold by fold, and its error.
+
+        Seeds of one fold number share nothing but the data, so differences are averaged over seeds
+        first, and the standard error is that over folds.
+
+        Raises
+        ------
+        InvalidInputError
+            If the two were not run on the same folds.
+        """
+        both = f"{self.model} and {other.model}"
+        for name in ("dataset", "protocol", "folds", "seeds"):
+            if getattr(self, name) != getattr(other, name):
+                raise InvalidInputError(f"{both} were not run with the same {name}")
+        if self.accuracies.shape != other.accuracies.shape:
+            raise InvalidInputError(f"{both} were not run on the same folds")
+        return mean_and_error((self.accuracies - other.accuracies).mean(axis=0))
+
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain values."""
         distinct = self.distinct_accuracies
@@ -153,25 +173,3 @@ def _epoch(folds: Sequence[FoldOutcome]) -> int:
     """
     curves = np.array([np.array(fold.test_correct) / fold.test_size for fold in folds])
     return int(curves.mean(axis=0).argmax())
-
-
-def paired_graph_difference(a: GraphClassification, b: GraphClassification) -> tuple[float, float]:
-    """Return the mean of a's accuracy minus b's on the same folds, and its standard error.
-
-    Seeds of one fold number share nothing but the data, so differences are averaged over seeds
-    first, and the standard error is that over folds.
-
-    Raises
-    ------
-    InvalidInputError
-        If the two were not run on the same folds.
-    """
-    for name in ("dataset", "protocol", "folds", "seeds"):
-        if getattr(a, name) != getattr(b, name):
-            raise InvalidInputError(f"{a.model} and {b.model} were not run with the same {name}")
-    if a.accuracies.shape != b.accuracies.shape:
-        raise InvalidInputError(f"{a.model} and {b.model} were not run on the same folds")
-    difference = (a.accuracies - b.accuracies).mean(axis=0)
-    if difference.size == 1:
-        return float(difference[0]), 0.0
-    return float(difference.mean()), float(difference.std(ddof=1) / np.sqrt(difference.size))

@@ -8,10 +8,8 @@ import torch
 from torch.nn.functional import dropout, relu
 
 from ..._optional import require
-from ...nn._settings import TrainingSettings
 from ...nn._sparse import Features, apply_linear, drop_features
 from ...validation import check_choice
-from ._parameters import parameter_groups
 
 require("torch_geometric", extra="pyg")
 
@@ -73,11 +71,6 @@ class Baseline(torch.nn.Module):
             h = self.between[0](h, edge_index)
         return h
 
-    def parameter_groups(self, settings: TrainingSettings) -> list[dict[str, Any]]:
-        """Return the parameters for an optimiser: linear maps, biases, weights of hops."""
-        hops = ("between.",) if self.name == "gprgnn" else ()
-        return parameter_groups(self, settings, hops)
-
     def _map(self, layer: Any, x: Features, edge_index: torch.Tensor) -> torch.Tensor:
         if isinstance(layer, torch.nn.Linear):
             return apply_linear(layer, x, self.rate, self.training)
@@ -116,6 +109,8 @@ _SPARSE = {GCNConv: _gcn_of_sparse, ChebConv: _chebyshev_of_sparse}
 
 class _HopWeights(torch.nn.Module):
     """A sum of hops with learned weights, from those of personalised PageRank on (GPRGNN)."""
+
+    is_filter = True
 
     def __init__(self, hops: int = 10, teleport: float = 0.1) -> None:
         super().__init__()

@@ -13,17 +13,17 @@ from ..._fingerprint import fingerprint
 from ..._progress import Report, silent
 from ...errors import InvalidInputError
 from ...validation import check_choice, check_integer
-from .._results import ResultStore
-from ._models import MODELS, make_candidate
-from ._problem import NodeProblem, load_problem
+from .._results import ResultStore, mean_and_error
+from ._models import NODE_MODELS, make_node_model
+from ._problem import NodeProblem, load_node_problem
 from ._splits import SPLITS, make_split
-from ._train import Outcome, train_nodes
+from ._train import NodeOutcome, train_nodes
 
-__all__ = ["Classification", "classify_nodes", "paired_difference"]
+__all__ = ["NodeClassification", "classify_nodes"]
 
 
 @dataclass(frozen=True)
-class Classification:
+class NodeClassification:
     """Accuracies of one network on one data set, over several seeds.
 
     Parameters
@@ -32,7 +32,7 @@ class Classification:
         What was run, and how nodes were chosen, in words.
     seeds : tuple of int
         Each is the seed of a split and of the network's random numbers.
-    outcomes : tuple of Outcome
+    outcomes : tuple of NodeOutcome
         One per seed.
     facts : dict
         Settings of the network.
@@ -43,7 +43,7 @@ class Classification:
     model: str
     protocol: str
     seeds: tuple[int, ...]
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[NodeOutcome, ...]
     facts: dict[str, Any]
 
     @property
@@ -60,6 +60,20 @@ class Classification:
     def accuracy_std(self) -> float:
         """Standard deviation of the test accuracy over seeds; 0 for a single one."""
         return float(self.accuracies.std(ddof=1)) if len(self.seeds) > 1 else 0.0
+
+    def better_by(self, other: NodeClassification) -> tuple[float, float]:
+        """Return the mean of this accuracy minus that of `other`, split by split, and its error.
+
+        Raises
+        ------
+        InvalidInputError
+            If the two were not run on the same splits.
+        """
+        if (self.dataset, self.split, self.seeds) != (other.dataset, other.split, other.seeds):
+            raise InvalidInputError(
+                f"{self.model} and {other.model} were not run on the same data, split and seeds"
+            )
+        return mean_and_error(self.accuracies - other.accuracies)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain values."""
@@ -82,24 +96,6 @@ class Classification:
         }
 
 
-def paired_difference(a: Classification, b: Classification) -> tuple[float, float]:
-    """Return the mean of a's accuracy minus b's on the same splits, and its standard error.
-
-    Raises
-    ------
-    InvalidInputError
-        If the two were not run on the same splits.
-    """
-    if (a.dataset, a.split, a.seeds) != (b.dataset, b.split, b.seeds):
-        raise InvalidInputError(
-            f"{a.model} and {b.model} were not run on the same data, split and seeds"
-        )
-    difference = a.accuracies - b.accuracies
-    if difference.size == 1:
-        return float(difference[0]), 0.0
-    return float(difference.mean()), float(difference.std(ddof=1) / np.sqrt(difference.size))
-
-
 def classify_nodes(
     dataset: str | NodeProblem,
     split: str = "60/20/20",
@@ -108,8 +104,8 @@ def classify_nodes(
     seed: int = 0,
     epochs: int | None = None,
     folder: str | os.PathLike[str] | None = None,
-    report: Report = silent,
-) -> Classification:
+    progress: Report = silent,
+) -> NodeClassification:
     """Train a network on several splits and report its accuracy on the test nodes.
 
     Run i draws its split and its weights with seed ``seed + i``, so networks run with the same
@@ -118,11 +114,11 @@ def classify_nodes(
     Parameters
     ----------
     dataset : str or NodeProblem
-        One of `wavemmf.nn.DATASETS`, or data of your own.
+        One of `NODE_DATASETS`, or data of your own.
     split : str
-        One of `wavemmf.nn.SPLITS`.
+        One of `SPLITS`.
     model : str
-        One of `wavemmf.nn.MODELS`.
+        One of `NODE_MODELS`.
     runs, seed : int
         Number of runs, and the first seed.
     epochs : int, optional
@@ -130,12 +126,12 @@ def classify_nodes(
     folder : path, optional
         Keep the outcome of every run here as JSON; runs found here, of the same settings and
         data, are not repeated.
-    report : callable
-        Called as ``report(done, total, note)`` after every run.
+    progress : callable
+        Called as ``progress(done, total, note)`` after every run.
 
     Returns
     -------
-    Classification
+    NodeClassification
 
     Examples
     --------
@@ -143,21 +139,21 @@ def classify_nodes(
     >>> len(result.outcomes)
     2
     """
-    check_choice("model", model, MODELS)
+    check_choice("model", model, NODE_MODELS)
     check_choice("split", split, SPLITS)
     runs, seed = check_integer("runs", runs, 1), check_integer("seed", seed, 0)
     store = None if folder is None else ResultStore(folder)
-    problem = dataset if isinstance(dataset, NodeProblem) else load_problem(dataset)
+    problem = dataset if isinstance(dataset, NodeProblem) else load_node_problem(dataset)
     seeds = tuple(range(seed, seed + runs))
-    outcomes: list[Outcome] = []
+    outcomes: list[NodeOutcome] = []
     facts: dict[str, Any] = {}
     protocol = ""
     for number in seeds:
-        report(number - seed, runs, f"{model}, seed {number}")
+        progress(number - seed, runs, f"{model}, seed {number}")
         outcome, facts, protocol = _run(problem, split, model, number, epochs, store)
         outcomes.append(outcome)
-    report(runs, runs, "")
-    return Classification(problem.name, split, model, protocol, seeds, tuple(outcomes), facts)
+    progress(runs, runs, "")
+    return NodeClassification(problem.name, split, model, protocol, seeds, tuple(outcomes), facts)
 
 
 def _run(
@@ -167,11 +163,11 @@ def _run(
     seed: int,
     epochs: int | None,
     store: ResultStore | None,
-) -> tuple[Outcome, dict[str, Any], str]:
+) -> tuple[NodeOutcome, dict[str, Any], str]:
     nodes = make_split(split, problem.y.numpy(), seed, problem.public)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        candidate = make_candidate(model, problem, epochs)
+        candidate = make_node_model(model, problem, epochs)
         facts = {**candidate.facts, "training": candidate.training.to_json()}
         name = (problem.name, split, model, seed)
         key = fingerprint(
@@ -182,7 +178,7 @@ def _run(
             split=nodes,
             seed=seed,
         )
-        kept = None if store is None else store.load(name, key, Outcome)
+        kept = None if store is None else store.load(name, key, NodeOutcome)
         if kept is not None:
             return kept, facts, nodes.protocol
         outcome = train_nodes(candidate.net, candidate.scores, problem.y, nodes, candidate.training)

@@ -10,20 +10,20 @@ import scipy.sparse as sp
 import torch
 
 from ...graphs import normalized_laplacian
-from ...nn._sparse import SparseOperator
+from ...nn import Basis, SparseOperator
 from ...validation import check_memory, check_positive
 
 __all__ = ["HeatWavelets"]
 
 
-class HeatWavelets(torch.nn.Module):
+class HeatWavelets(torch.nn.Module, Basis):
     r"""The basis of Xu et al., Graph wavelet neural network, ICLR 2019.
 
     .. math:: \psi_s = U e^{-s \Lambda} U^T, \qquad \psi_s^{-1} = U e^{s \Lambda} U^T
 
     with the eigenvectors U of the normalized Laplacian. Entries below the threshold are left out
-    of both. It is not orthogonal; `analysis` is the product with :math:`\psi_s^{-1}` and
-    `synthesis` that with :math:`\psi_s`. `WaveletConv` takes it like a `WaveletBasis`.
+    of both. It is not orthogonal; `analyze` is the product with :math:`\psi_s^{-1}` and
+    `synthesize` that with :math:`\psi_s`. There are no levels: all count as the last.
 
     Parameters
     ----------
@@ -39,20 +39,19 @@ class HeatWavelets(torch.nn.Module):
     >>> import wavemmf as wm
     >>> wavelets = HeatWavelets(wm.graphs.karate(), threshold=0.0)
     >>> x = torch.randn(34, 2)
-    >>> torch.allclose(wavelets.synthesis(wavelets.analysis(x)), x, atol=1e-4)
+    >>> torch.allclose(wavelets.synthesize(wavelets.analyze(x)), x, atol=1e-4)
     True
     """
-
-    frequencies: torch.Tensor
 
     def __init__(self, graph: Any, scale: float = 1.0, threshold: float = 1e-4) -> None:
         super().__init__()
         check_positive("scale", scale)
         laplacian = normalized_laplacian(graph)
-        self.n = n = laplacian.shape[0]
+        n = laplacian.shape[0]
         check_memory(5 * 8 * n * n, f"the eigenvectors of a graph of {n} nodes")
         values, vectors = np.linalg.eigh(laplacian.toarray())
         self.register_buffer("frequencies", torch.from_numpy(values).float())
+        self.register_buffer("levels", torch.ones(n))
         self.there = SparseOperator(_kernel(values, vectors, -scale, threshold))
         self.back = SparseOperator(_kernel(values, vectors, scale, threshold))
 
@@ -61,17 +60,13 @@ class HeatWavelets(torch.nn.Module):
         """Non-zero entries of the wavelets as a part of all."""
         return self.there.nnz / self.n**2
 
-    def analysis(self, x: torch.Tensor) -> torch.Tensor:
+    def analyze(self, x: torch.Tensor) -> torch.Tensor:
         """Return the coefficients of signals of shape (n, channels)."""
         return self.back(x)
 
-    def synthesis(self, c: torch.Tensor) -> torch.Tensor:
-        """Return the signals of coefficients: the inverse of `analysis` but for the threshold."""
+    def synthesize(self, c: torch.Tensor) -> torch.Tensor:
+        """Return the signals of coefficients: the inverse of `analyze` but for the threshold."""
         return self.there(c)
-
-    def filter(self, x: torch.Tensor, gains: torch.Tensor) -> torch.Tensor:
-        """Return the signals with coefficients multiplied by gains of shape (n, channels)."""
-        return self.synthesis(gains * self.analysis(x))
 
 
 def _kernel(

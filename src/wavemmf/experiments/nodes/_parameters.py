@@ -6,37 +6,35 @@ from typing import Any
 
 import torch
 
-from ...nn._settings import TrainingSettings
+from ._recipes import NodeTraining
 
 __all__ = ["parameter_groups"]
 
 
-def parameter_groups(
-    net: torch.nn.Module, settings: TrainingSettings, filters: tuple[str, ...] = ()
-) -> list[dict[str, Any]]:
+def parameter_groups(net: torch.nn.Module, settings: NodeTraining) -> list[dict[str, Any]]:
     """Return groups for an optimiser: linear maps decay, filters move at a rate of their own.
 
     Parameters
     ----------
     net : Module
-        The network.
-    settings : TrainingSettings
+        The network. Modules in it whose attribute ``is_filter`` is true are filters, as those of
+        `wavemmf.nn` are; of the rest, matrices are linear maps.
+    settings : NodeTraining
         Gives step sizes and weight decay.
-    filters : tuple of str
-        Parameters whose names hold one of these are filters; of the rest, matrices are linear
-        maps.
 
     Examples
     --------
-    >>> groups = parameter_groups(torch.nn.Linear(2, 3), TrainingSettings(weight_decay=0.1))
+    >>> groups = parameter_groups(torch.nn.Linear(2, 3), NodeTraining(weight_decay=0.1))
     >>> [(len(group["params"]), group["weight_decay"]) for group in groups]
     [(1, 0.1), (1, 0.0), (0, 0.0)]
     """
+    filters = [module for module in net.modules() if getattr(module, "is_filter", False)]
+    of_filters = {parameter for module in filters for parameter in module.parameters()}
     linear: list[torch.Tensor] = []
     biases: list[torch.Tensor] = []
     gains: list[torch.Tensor] = []
-    for name, parameter in net.named_parameters():
-        if any(part in name for part in filters):
+    for parameter in net.parameters():
+        if parameter in of_filters:
             gains.append(parameter)
         else:
             (linear if parameter.ndim == 2 else biases).append(parameter)

@@ -16,15 +16,13 @@ from ...cache import decisive
 from ...errors import InvalidInputError
 from ...graphs import Graph, karate, linqs, similarity_graph
 from ...graphs.planetoid import planetoid
-from ...nn._basis import WaveletBasis
-from ...nn._operators import hop_operator, wavelet_basis
-from ...nn._sparse import SparseOperator
+from ...nn import SparseOperator, WaveletBasis, hop_operator, wavelet_basis
 from ...validation import check_choice
 from ._heat import HeatWavelets
 from ._labels import check_classes, check_features
 from ._splits import PUBLIC, make_split
 
-__all__ = ["DATASETS", "NodeProblem", "load_problem"]
+__all__ = ["NODE_DATASETS", "NodeProblem", "load_node_problem"]
 
 _LINQS = ("cora", "citeseer", "webkb")
 _PLANETOID = {
@@ -37,7 +35,7 @@ _PLANETOID = {
 _SPARSE_SHARE = 0.1
 
 #: Data sets by name: those of LINQS as in the paper, those of Planetoid, and the karate club.
-DATASETS = (*_LINQS, *_PLANETOID, "karate")
+NODE_DATASETS = (*_LINQS, *_PLANETOID, "karate")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,7 +66,7 @@ class NodeProblem:
 
     Examples
     --------
-    >>> load_problem("karate")
+    >>> load_node_problem("karate")
     NodeProblem('karate', nodes=34, edges=78, features=34, classes=2)
     """
 
@@ -150,13 +148,13 @@ class NodeProblem:
         )
 
 
-def load_problem(name: str, cache: Any = None) -> NodeProblem:
+def load_node_problem(name: str, cache: Any = None) -> NodeProblem:
     """Return a data set by name.
 
     Parameters
     ----------
     name : str
-        One of `DATASETS`. "cora" and "citeseer" are the LINQS files that the paper used (2708
+        One of `NODE_DATASETS`. "cora" and "citeseer" are the LINQS files that the paper used (2708
         and 3312 papers); "planetoid-citeseer" has 3327 nodes. The karate club has no features: a
         node's feature is which node it is.
     cache : bool or folder, optional
@@ -166,7 +164,7 @@ def load_problem(name: str, cache: Any = None) -> NodeProblem:
     -------
     NodeProblem
     """
-    check_choice("dataset", name, DATASETS)
+    check_choice("dataset", name, NODE_DATASETS)
     if name in _PLANETOID:
         return _planetoid(name, cache)
     graph = linqs(name) if name in _LINQS else karate()

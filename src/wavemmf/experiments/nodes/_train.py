@@ -13,19 +13,20 @@ from torch.nn.functional import cross_entropy
 
 from ..._progress import Report, silent
 from ...errors import InvalidInputError
-from ...nn._settings import TrainingSettings
 from .._subsets import check_inside
 from ._labels import check_classes
+from ._parameters import parameter_groups
+from ._recipes import NodeTraining
 from ._splits import Split
 
-__all__ = ["Outcome", "train_nodes"]
+__all__ = ["NodeOutcome", "train_nodes"]
 
 # Probabilities are raised to this power before two predictions are drawn to their mean.
 _SHARPENING = 2.0
 
 
 @dataclass(frozen=True)
-class Outcome:
+class NodeOutcome:
     """What a training came to.
 
     Parameters
@@ -54,9 +55,9 @@ def train_nodes(
     scores: Callable[[], torch.Tensor],
     y: torch.Tensor,
     split: Split,
-    settings: TrainingSettings | None = None,
-    report: Report = silent,
-) -> Outcome:
+    settings: NodeTraining | None = None,
+    progress: Report = silent,
+) -> NodeOutcome:
     """Train `net`, which afterwards has the weights of the epoch that was chosen.
 
     The test nodes are looked at once, after the epoch has been chosen by the validation nodes.
@@ -64,33 +65,32 @@ def train_nodes(
     Parameters
     ----------
     net : Module
-        With ``parameter_groups(settings)``, as all networks here have.
+        The network.
     scores : callable
         Returns the network's scores of all nodes, shape (n, classes).
     y : tensor of shape (n,)
         Classes of all nodes.
     split : Split
         Which nodes are for what.
-    settings : TrainingSettings, optional
+    settings : NodeTraining, optional
         Learning rate, epochs, patience.
-    report : callable
-        Called as ``report(done, total, note)`` after every epoch.
+    progress : callable
+        Called as ``progress(done, total, note)`` after every epoch.
 
     Returns
     -------
-    Outcome
+    NodeOutcome
 
     Raises
     ------
     InvalidInputError, InputTypeError
         If classes or nodes are none, or the untrained network scores nodes with NaN.
     """
-    s = settings or TrainingSettings()
+    s = settings or NodeTraining()
     y = check_classes(y)
     check_inside("node", len(y), **split.sets)
     train, validation = torch.from_numpy(split.train), torch.from_numpy(split.validation)
-    groups: Any = net.parameter_groups(s)  # type: ignore[operator]
-    optimizer = torch.optim.Adam(groups, lr=s.learning_rate)
+    optimizer = torch.optim.Adam(parameter_groups(net, s), lr=s.learning_rate)
     choice = _Choice()
     start = time.perf_counter()
     epoch = 0
@@ -106,13 +106,13 @@ def train_nodes(
         loss.backward()
         optimizer.step()
         choice.see(net, epoch, *_judge(net, scores, y, validation))
-        report(epoch, s.epochs, f"validation accuracy {choice.accuracy:.3f}")
+        progress(epoch, s.epochs, f"validation accuracy {choice.accuracy:.3f}")
         if epoch - choice.last_progress >= s.patience:
             break
     seconds = time.perf_counter() - start
     net.load_state_dict(choice.state)
     accuracy, _ = _judge(net, scores, y, torch.from_numpy(split.test))
-    return Outcome(accuracy, choice.accuracy, choice.epoch, epoch, seconds)
+    return NodeOutcome(accuracy, choice.accuracy, choice.epoch, epoch, seconds)
 
 
 def _loss(

@@ -15,7 +15,15 @@ from ..factorization import Factorization
 from ..factorize import factorize
 from ..validation import Matrix, check_choice, check_memory
 
-__all__ = ["METHODS", "RESTARTS", "Case", "Method", "Result", "check_affordable", "choose_methods"]
+__all__ = [
+    "CONTENDERS",
+    "RESTARTS",
+    "Approximated",
+    "Case",
+    "Contender",
+    "check_affordable",
+    "choose_methods",
+]
 
 # Left out of the default methods beyond so many rows: dense work is cubic, and the products of
 # very many rotations that truncated_jacobi forms take far longer still.
@@ -28,7 +36,7 @@ _ON_REQUEST = "learned-restarts"
 RESTARTS = 100
 
 
-class Result(Protocol):
+class Approximated(Protocol):
     """What a `Factorization` and an `Approximation` have in common."""
 
     def error(self) -> float:
@@ -66,7 +74,7 @@ class Case:
         Multiplications per product that truncated_jacobi may use.
     steps, restarts : int
         Optimisation steps of the learned factorizations, and restarts of learned-restarts.
-    report : Report
+    progress : callable
         Progress of the optimisation.
     """
 
@@ -79,17 +87,17 @@ class Case:
     budget: int = 0
     steps: int = 500
     restarts: int = RESTARTS
-    report: Report = silent
+    progress: Report = silent
 
 
 @dataclass(frozen=True)
-class Method:
+class Contender:
     """How to run a method, and what is known about it.
 
     Attributes
     ----------
     run : callable
-        From a `Case` to a `Result`.
+        From a `Case` to a `Approximated`.
     random : bool
         Whether the seed matters.
     dense : bool
@@ -98,20 +106,20 @@ class Method:
         Whether it can use the sparse engine, if only for a part of the work.
     """
 
-    run: Callable[[Case], Result]
+    run: Callable[[Case], Approximated]
     random: bool = False
     dense: bool = True
     sparse: bool = False
 
 
-def _selecting(select: str) -> Callable[[Case], Result]:
+def _selecting(select: str) -> Callable[[Case], Approximated]:
     def run(case: Case) -> Factorization:
         return _factorize(case, case.k, case.drop, select)
 
     return run
 
 
-def _greedy_pairs(case: Case) -> Result:
+def _greedy_pairs(case: Case) -> Approximated:
     return _factorize(case, 2, 1, "greedy")
 
 
@@ -119,18 +127,18 @@ def _factorize(case: Case, k: int, drop: int, select: str) -> Factorization:
     return factorize(case.matrix, case.core, k, drop, select, seed=case.seed, engine=case.engine)
 
 
-def _learned(case: Case) -> Result:
+def _learned(case: Case) -> Approximated:
     return _optimized(case, restarts=0)
 
 
-def _learned_restarts(case: Case) -> Result:
+def _learned_restarts(case: Case) -> Approximated:
     return _optimized(case, restarts=case.restarts)
 
 
 def _optimized(case: Case, restarts: int) -> Factorization:
     result = factorize(
         case.matrix, case.core, case.k, case.drop, optimize="lbfgs", steps=case.steps,
-        restarts=restarts, seed=case.seed, engine=case.engine, report=case.report,
+        restarts=restarts, seed=case.seed, engine=case.engine, report=case.progress,
     )  # fmt: skip
     if result.history.stopped == "interrupted":
         # The optimiser kept what it had, but a table must not mix it with complete runs.
@@ -138,31 +146,31 @@ def _optimized(case: Case, restarts: int) -> Factorization:
     return result
 
 
-def _nystrom(case: Case) -> Result:
+def _nystrom(case: Case) -> Approximated:
     return nystrom(case.matrix, case.core, case.seed)
 
 
-def _truncated_eigh(case: Case) -> Result:
+def _truncated_eigh(case: Case) -> Approximated:
     return truncated_eigh(case.matrix, case.core)
 
 
-def _truncated_jacobi(case: Case) -> Result:
+def _truncated_jacobi(case: Case) -> Approximated:
     # A product with V diag V.T takes 4 multiplications per rotation, twice, and n.
     spare = case.budget - case.matrix.shape[0]
     return truncated_jacobi(case.matrix, max(1, spare // 8))
 
 
 #: The methods by name, in the order in which they are shown.
-METHODS: dict[str, Method] = {
-    "learned": Method(_learned, sparse=True),
-    "learned-restarts": Method(_learned_restarts, random=True),
-    "greedy": Method(_selecting("greedy"), dense=False, sparse=True),
-    "greedy-k2": Method(_greedy_pairs, dense=False, sparse=True),
-    "neighbors": Method(_selecting("neighbors"), random=True),
-    "random": Method(_selecting("random"), random=True),
-    "nystrom": Method(_nystrom, random=True),
-    "truncated_eigh": Method(_truncated_eigh),
-    "truncated_jacobi": Method(_truncated_jacobi),
+CONTENDERS: dict[str, Contender] = {
+    "learned": Contender(_learned, sparse=True),
+    "learned-restarts": Contender(_learned_restarts, random=True),
+    "greedy": Contender(_selecting("greedy"), dense=False, sparse=True),
+    "greedy-k2": Contender(_greedy_pairs, dense=False, sparse=True),
+    "neighbors": Contender(_selecting("neighbors"), random=True),
+    "random": Contender(_selecting("random"), random=True),
+    "nystrom": Contender(_nystrom, random=True),
+    "truncated_eigh": Contender(_truncated_eigh),
+    "truncated_jacobi": Contender(_truncated_jacobi),
 }
 
 
@@ -189,12 +197,12 @@ def choose_methods(
     """
     requested = [] if restarts is None else [_ON_REQUEST]
     if methods is None:
-        return [name for name in METHODS if name in requested or _is_default(name, n or 0)]
+        return [name for name in CONTENDERS if name in requested or _is_default(name, n or 0)]
     asked = [methods] if isinstance(methods, str) else list(methods)
     asked += requested if asked else []
-    names = [check_choice("method", name, METHODS) for name in dict.fromkeys(asked)]
+    names = [check_choice("method", name, CONTENDERS) for name in dict.fromkeys(asked)]
     if not names:
-        raise InvalidInputError(f"give at least one method; there are {', '.join(METHODS)}")
+        raise InvalidInputError(f"give at least one method; there are {', '.join(CONTENDERS)}")
     if "truncated_jacobi" in names:
         _require_pyfaust()
     return names
@@ -202,7 +210,7 @@ def choose_methods(
 
 def check_affordable(names: Iterable[str], n: int) -> None:
     """Raise TooLargeError if one of the methods needs more memory than there is."""
-    dense = [name for name in names if METHODS[name].dense]
+    dense = [name for name in names if CONTENDERS[name].dense]
     if dense:
         check_memory(6 * 8 * n * n, f"a dense matrix of {n} rows, for {', '.join(dense)},")
 
@@ -214,7 +222,7 @@ def _is_default(name: str, n: int) -> bool:
         return n <= _LEARNED_UP_TO
     if name == "truncated_jacobi":
         return n <= _JACOBI_UP_TO and _has_pyfaust()
-    return n <= _DENSE_UP_TO or not METHODS[name].dense
+    return n <= _DENSE_UP_TO or not CONTENDERS[name].dense
 
 
 def _has_pyfaust() -> bool:

@@ -19,10 +19,10 @@ from wavemmf.errors import (
     MissingDependencyError,
     TooLargeError,
 )
-from wavemmf.experiments import METHODS, ComparisonRow, compare
-from wavemmf.experiments import methods as registry
+from wavemmf.experiments import CONTENDERS, ComparisonRow, compare
+from wavemmf.experiments import _contenders as registry
 
-PORTABLE = [name for name in METHODS if name not in ("truncated_jacobi", "learned-restarts")]
+PORTABLE = [name for name in CONTENDERS if name not in ("truncated_jacobi", "learned-restarts")]
 ROW = ComparisonRow("greedy", 8, 0.25, 0.125, 100, 200, 300, 0.5)
 
 
@@ -39,8 +39,8 @@ def no_work(monkeypatch):
     def refuse(case):
         raise AssertionError("work was started")
 
-    for name, method in METHODS.items():
-        monkeypatch.setitem(METHODS, name, dataclasses.replace(method, run=refuse))
+    for name, method in CONTENDERS.items():
+        monkeypatch.setitem(CONTENDERS, name, dataclasses.replace(method, run=refuse))
 
 
 def test_rows_hold_the_figures_of_each_method():
@@ -131,7 +131,7 @@ def test_an_interrupt_ends_the_comparison():
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        compare(wm.graphs.karate(), [8], k=4, methods=["learned"], report=interrupt)
+        compare(wm.graphs.karate(), [8], k=4, methods=["learned"], progress=interrupt)
 
 
 def test_large_matrices_get_only_sparse_methods_by_default():
@@ -191,7 +191,7 @@ def test_progress_is_reported():
         k=3,
         methods=["greedy", "random"],
         runs=2,
-        report=lambda done, total, note: calls.append((done, total, note)),
+        progress=lambda done, total, note: calls.append((done, total, note)),
     )
     assert {total for _, total, _ in calls} == {6}
     assert [done for done, _, _ in calls] == [0, 0, 1, 2, 3, 4, 5, 6]
@@ -253,17 +253,17 @@ class TestPlot:
     def test_every_method_has_its_line(self):
         rows = [
             dataclasses.replace(ROW, method=name, core=core, error_std=std)
-            for name, std in zip(METHODS, cycle([None, 0.1]), strict=False)
+            for name, std in zip(CONTENDERS, cycle([None, 0.1]), strict=False)
             for core in (16, 4)
         ]
         figure = experiments.plots._draw(rows, "all of them")
         (axes,) = figure.axes
         legend = [text.get_text() for text in figure.legends[0].get_texts()]
-        assert legend == list(METHODS)
+        assert legend == list(CONTENDERS)
         assert axes.get_yscale() == "log"
         assert [label.get_text() for label in axes.get_xticklabels()] == ["4", "16"]
         looks = {(line.get_color(), line.get_marker()) for line, *_ in axes.containers}
-        assert len(looks) == len(METHODS)
+        assert len(looks) == len(CONTENDERS)
 
     @pytest.mark.parametrize("core", [0, 8])
     def test_an_exact_approximation_can_be_drawn(self, tmp_path, core):
@@ -274,7 +274,7 @@ class TestPlot:
     def test_the_tradeoff_shows_every_row(self):
         rows = [
             dataclasses.replace(ROW, method=name, core=core, error=1.0 / core)
-            for name in METHODS
+            for name in CONTENDERS
             for core in (16, 4)
         ]
         figure = experiments.plots._draw_tradeoff(rows, "all of them", 190)
@@ -282,11 +282,11 @@ class TestPlot:
         for axes in figure.axes:
             assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
             drawn = [len(points.get_offsets()) for points in axes.collections]
-            assert drawn == [2] * len(METHODS)
+            assert drawn == [2] * len(CONTENDERS)
         legend = [text.get_text() for text in figure.legends[0].get_texts()]
-        assert set(legend) == {*METHODS, "the matrix (exact)"}
+        assert set(legend) == {*CONTENDERS, "the matrix (exact)"}
         looks = {points.get_edgecolor().tobytes() for points in figure.axes[0].collections}
-        assert len(looks) == len(METHODS)
+        assert len(looks) == len(CONTENDERS)
 
     @pytest.mark.parametrize("changes", [{"error": 0.0}, {"basis_nonzeros": 0}, {"core": 0}])
     def test_extreme_rows_have_a_place_in_the_tradeoff(self, tmp_path, changes):

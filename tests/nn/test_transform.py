@@ -14,54 +14,89 @@ from wavemmf.errors import InvalidInputError
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric", reason="the extra pyg is not installed")
 
-from torch_geometric.data import Data  # noqa: E402
+from torch_geometric.data import Batch  # noqa: E402
+from torch_geometric.loader import DataLoader  # noqa: E402
 
+from small_graphs import as_data, random_graphs  # noqa: E402
 from wavemmf.nn import (  # noqa: E402
     AddWaveletBasis,
+    BatchBasis,
     SparseOperator,
+    WaveletConv,
     hop_operator,
-    network_matrix,
     wavelet_basis,
 )
-
-
-def as_data(graph):
-    edges = np.stack(sp.coo_array(graph.adjacency).coords)
-    return Data(edge_index=torch.from_numpy(edges.astype(np.int64)), num_nodes=graph.n)
+from wavemmf.nn._batch import BASIS_KEYS  # noqa: E402
+from wavemmf.nn._operators import network_matrix  # noqa: E402
 
 
 @pytest.fixture
 def counted(monkeypatch):
     """Count how often a factorization is computed."""
-    module = sys.modules["wavemmf.nn._operators"]
-    calls, original = [], module.factorize
+    module = sys.modules["wavemmf.many"]
+    calls, original = [], module.factorize_chunk
 
-    def count(*arguments, **settings):
-        calls.append(settings)
-        return original(*arguments, **settings)
+    def count(*arguments):
+        calls.append(arguments)
+        return original(*arguments)
 
-    monkeypatch.setattr(module, "factorize", count)
+    monkeypatch.setattr(module, "factorize_chunk", count)
     return calls
 
 
-def test_the_basis_is_attached():
-    data = AddWaveletBasis(core=8, k=4)(as_data(wm.graphs.karate()))
-    expected = wavelet_basis(wm.graphs.karate(), core=8, k=4)
-    x = torch.randn(34, 2)
-    assert torch.equal(data.wavelet_basis.analysis(x), expected.analysis(x))
-    assert data.to("cpu").wavelet_basis is not None
+@pytest.mark.parametrize("matrix", ["normalized_laplacian", "augmented_laplacian"])
+def test_the_attached_basis_is_the_basis_of_the_graph(matrix):
+    """A single graph and a batch share what layers ask of a basis."""
+    graph = wm.graphs.karate()
+    data = AddWaveletBasis(core=8, k=4, matrix=matrix, threshold=0.0)(as_data(graph))
+    attached = BatchBasis(data.to("cpu"))
+    whole = wavelet_basis(graph, core=8, k=4, matrix=matrix, threshold=0.0)
+    x = torch.randn(34, 3)
+    torch.testing.assert_close(attached.analyze(x), whole.analyze(x), atol=1e-5, rtol=0)
+    torch.testing.assert_close(attached.frequencies, whole.frequencies)
+    assert torch.equal(attached.levels, whole.levels)
+    for gains in ("all", "channel", "pair"):
+        conv = WaveletConv(3, 4, gains=gains)
+        torch.testing.assert_close(conv(x, attached), conv(x, whole), atol=1e-4, rtol=0)
+
+
+def test_a_loader_collates_what_was_attached(rng):
+    transform = AddWaveletBasis(k=4)
+    data = [transform(as_data(graph)) for graph in random_graphs(rng)]
+    (batch,) = DataLoader(data, batch_size=len(data))
+    conv = WaveletConv(3, 2)
+    alone = torch.cat([conv(each.x, BatchBasis(each)) for each in data])
+    torch.testing.assert_close(conv(batch.x, BatchBasis(batch)), alone, atol=1e-5, rtol=0)
+    again = Batch.from_data_list(batch.to_data_list())
+    assert all(torch.equal(again[key], batch[key]) for key in BASIS_KEYS)
 
 
 def test_equal_graphs_are_factorized_once(counted, tmp_path):
     transform = AddWaveletBasis(core=8, k=4, cache=tmp_path)
     first, second = transform(as_data(wm.graphs.karate())), transform(as_data(wm.graphs.karate()))
-    assert first.wavelet_basis is second.wavelet_basis
+    assert first.wavelet_value is second.wavelet_value
     transform(as_data(wm.graphs.cycle(12)))
     assert len(counted) == 2
     AddWaveletBasis(core=8, k=4, cache=tmp_path)(as_data(wm.graphs.karate()))
     assert len(counted) == 2, "found on disk"
     AddWaveletBasis(core=8, k=3, cache=tmp_path)(as_data(wm.graphs.karate()))
     assert len(counted) == 3, "other settings are another basis"
+
+
+def test_bases_in_memory_are_found_by_graph_matrix_and_settings():
+    transform = AddWaveletBasis(core=8, k=4)
+    for graph in (wm.graphs.karate(), wm.graphs.karate(), wm.graphs.cycle(34)):
+        transform(as_data(graph))
+    assert len(transform._known) == 2
+    transform.settings["k"] = 3
+    transform(as_data(wm.graphs.karate()))
+    assert len(transform._known) == 3
+    transform.matrix = "laplacian"
+    transform(as_data(wm.graphs.karate()))
+    assert len(transform._known) == 4
+    transform.threshold = 0.1
+    transform(as_data(wm.graphs.karate()))
+    assert len(transform._known) == 5
 
 
 def test_matrices():
@@ -89,7 +124,7 @@ def test_a_node_has_one_self_loop_whatever_it_had():
 
 def test_it_introduces_itself():
     assert repr(AddWaveletBasis(core=8, k=4)) == (
-        "AddWaveletBasis(core=8, k=4, matrix='augmented_laplacian')"
+        "AddWaveletBasis(core=8, k=4, matrix='normalized_laplacian', threshold=0.0001)"
     )
 
 

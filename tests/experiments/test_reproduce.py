@@ -8,7 +8,6 @@ import json
 import pytest
 
 import wavemmf as wm
-from test_cli import failed, run
 from wavemmf.errors import MissingDependencyError
 from wavemmf.experiments import figures
 from wavemmf.report.index import Section, write_index
@@ -18,10 +17,16 @@ pyplot = pytest.importorskip("matplotlib.pyplot")
 QUICK = ("--steps", 2)
 
 
-def succeeded(*arguments):
-    result = run("reproduce", *arguments)
-    assert result.exit_code == 0, result.output
-    return result.output
+@pytest.fixture
+def succeeded(run):
+    """Return a function that runs a command that must succeed, and returns its output."""
+
+    def succeeded(*arguments):
+        result = run("reproduce", *arguments)
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    return succeeded
 
 
 @pytest.fixture
@@ -41,7 +46,7 @@ def test_the_settings_are_those_of_the_paper():
         assert all((matrix.shape[0] - core) % panel.drop == 0 for core in panel.cores)
 
 
-def test_figure_1(tmp_path, small_panels, monkeypatch):
+def test_figure_1(succeeded, tmp_path, small_panels, monkeypatch):
     command = ("fig1", "--runs", 2, *QUICK, "--results", tmp_path)
     first = succeeded(*command)
     assert pyplot.imread(tmp_path / "figure1.png").std() > 0.01
@@ -63,23 +68,23 @@ def test_figure_1(tmp_path, small_panels, monkeypatch):
     assert kept["settings"]["steps"] == 2, "what cannot be read is computed again"
 
 
-def test_figure_2(tmp_path):
+def test_figure_2(succeeded, tmp_path):
     assert "levels 1, 20, 39" in succeeded("fig2", *QUICK, "--results", tmp_path)
     assert pyplot.imread(tmp_path / "figure2.png").std() > 0.01
     f = wm.load(tmp_path / "figure2.mmf")
     assert (f.n, f.num_levels) == (46, 39)
 
 
-def test_what_is_refused(tmp_path):
-    failed(run("reproduce", "fig1", "--matrices", "cora", "--results", tmp_path), "--matrices")
-    failed(run("reproduce", "fig1", "--matrices", ",", "--results", tmp_path), "must name some of")
-    failed(run("reproduce", "fig1", "--runs", 0, "--results", tmp_path), "--runs")
-    failed(run("reproduce", "all", "--only", "fig3", "--results", tmp_path), "--only")
+def test_what_is_refused(refused, tmp_path):
+    refused("reproduce", "fig1", "--matrices", "cora", "--results", tmp_path, reason="--matrices")
+    refused("reproduce", "fig1", "--matrices", ",", "--results", tmp_path, reason="must name some")
+    refused("reproduce", "fig1", "--runs", 0, "--results", tmp_path, reason="--runs")
+    refused("reproduce", "all", "--only", "fig3", "--results", tmp_path, reason="--only")
     (tmp_path / "file").touch()
-    failed(run("reproduce", "fig2", "--results", tmp_path / "file"), "is a file")
+    refused("reproduce", "fig2", "--results", tmp_path / "file", reason="is a file")
 
 
-def test_all_of_it(tmp_path, small_panels, monkeypatch):
+def test_all_of_it(succeeded, tmp_path, small_panels, monkeypatch):
     def missing(**settings):
         raise MissingDependencyError("this needs the package 'torch'")
 

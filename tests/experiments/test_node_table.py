@@ -7,14 +7,13 @@ import json
 
 import pytest
 
-from test_cli import failed, run
 from wavemmf.errors import InvalidInputError
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric", reason="the extra pyg is not installed")
 
 from wavemmf.experiments.node_table import (  # noqa: E402
-    PAPER,
+    PUBLISHED_NODES,
     cell_rows,
     parse_cells,
     run_node_table,
@@ -25,8 +24,8 @@ TABLE1 = ("reproduce", "table1", *KARATE, "--runs", 2, "--epochs", 4)
 
 
 def test_the_table_is_the_papers_by_default():
-    assert len(PAPER) == 6
-    assert parse_cells(",".join(f"{d}:{s}" for d, s in PAPER)) == list(PAPER)
+    assert len(PUBLISHED_NODES) == 6
+    assert parse_cells(",".join(f"{d}:{s}" for d, s in PUBLISHED_NODES)) == list(PUBLISHED_NODES)
     with pytest.raises(InvalidInputError, match="DATASET:SPLIT"):
         parse_cells("cora")
     with pytest.raises(InvalidInputError, match="dataset must be one of"):
@@ -58,7 +57,7 @@ def test_the_wavelet_network_is_compared_with_the_best_baseline(tmp_path):
     assert rows["mlp"]["wavelet_better_by"] == pytest.approx(gain)
 
 
-def test_the_command_writes_the_table_and_goes_on_where_it_was(tmp_path):
+def test_the_command_writes_the_table_and_goes_on_where_it_was(run, tmp_path):
     first = run(*TABLE1, "--results", tmp_path, "--jobs", 1)
     assert first.exit_code == 0, first.output
     assert "paper, as published" in first.stdout
@@ -78,8 +77,8 @@ def test_the_command_writes_the_table_and_goes_on_where_it_was(tmp_path):
     assert float(rows[0]["accuracy_mean"]) == mean
 
 
-def test_the_command_refuses_before_any_work():
-    failed(run("reproduce", "table1", "--cells", "cora"), "DATASET:SPLIT")
-    failed(run("reproduce", "table1", "--models", "transformer"), "model must be one of")
-    failed(run("reproduce", "table1", "--jobs", 0), "jobs")
-    failed(run("reproduce", "table1", "--runs", 0), "runs")
+def test_the_command_refuses_before_any_work(refused):
+    refused("reproduce", "table1", "--cells", "cora", reason="DATASET:SPLIT")
+    refused("reproduce", "table1", "--models", "transformer", reason="model must be one of")
+    refused("reproduce", "table1", "--jobs", 0, reason="jobs")
+    refused("reproduce", "table1", "--runs", 0, reason="runs")

@@ -11,35 +11,37 @@ import numpy as np
 import pytest
 
 import wavemmf as wm
-from test_cli import failed, run
 from wavemmf.errors import FileFormatError, InvalidInputError
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric", reason="the extra pyg is not installed")
 
-from test_nn_graphs_batches import random_graph, small_problem  # noqa: E402
-from wavemmf.experiments.graphs._duplicates import isomorphic, seen_in_training  # noqa: E402
-from wavemmf.experiments.graphs._kernel import DEPTHS, subtree_kernels, train_kernel  # noqa: E402
-from wavemmf.experiments.graphs._models import make_graph_model  # noqa: E402
-from wavemmf.experiments.graphs._numbering import relabelled  # noqa: E402
-from wavemmf.experiments.graphs._problem import edge_label_counts  # noqa: E402
-from wavemmf.experiments.graphs._protocol import FoldOutcome, GraphClassification  # noqa: E402
-from wavemmf.experiments.graphs._train import train_graphs  # noqa: E402
-from wavemmf.experiments.graphs._wl import refined_colours  # noqa: E402
-from wavemmf.graphs.graph import graph_from_edges  # noqa: E402
-from wavemmf.nn import (  # noqa: E402
+from small_graphs import random_graph, random_graphs  # noqa: E402
+from wavemmf.experiments.graph_table import PUBLISHED_GRAPHS, run_graph_table  # noqa: E402
+from wavemmf.experiments.graphs import (  # noqa: E402
     GRAPH_DATASETS,
     GRAPH_MODELS,
+    GRAPH_RECIPES,
     Fold,
+    FoldOutcome,
+    GraphClassification,
     GraphProblem,
+    GraphTraining,
     classify_graphs,
     inner_holdout,
     isomorphism_classes,
     load_graph_problem,
     make_folds,
-    paired_graph_difference,
+    recipe_for,
+    train_graphs,
 )
-from wavemmf.nn._graph_settings import GRAPH_PRESETS, GraphTraining, preset_for  # noqa: E402
+from wavemmf.experiments.graphs._duplicates import isomorphic, seen_in_training  # noqa: E402
+from wavemmf.experiments.graphs._kernel import DEPTHS, subtree_kernels, train_kernel  # noqa: E402
+from wavemmf.experiments.graphs._models import make_graph_model  # noqa: E402
+from wavemmf.experiments.graphs._numbering import relabelled  # noqa: E402
+from wavemmf.experiments.graphs._problem import edge_label_counts  # noqa: E402
+from wavemmf.experiments.graphs._wl import refined_colours  # noqa: E402
+from wavemmf.graphs.graph import graph_from_edges  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
@@ -233,7 +235,7 @@ def test_test_graphs_known_from_training_are_found():
 
 
 def test_the_subtree_kernel_counts_pairs_of_equal_colours(rng):
-    problem = small_problem(rng, 5, (4, 8))
+    problem = GraphProblem("random", random_graphs(rng, 5, (4, 8)), [0, 1, 0, 1, 0])
     labels = problem.node_labels
     total = np.zeros((5, 5))
     sizes = np.cumsum([graph.n for graph in problem.graphs])[:-1]
@@ -280,9 +282,9 @@ def test_every_model_runs_and_repeats(rings, name):
 
 @pytest.mark.parametrize("name", ["filterless", "hops"])
 def test_ablations_have_no_wavelets_in_their_pooling(name):
-    assert "band" in make_graph_model("wavelet", "PROTEINS").preset.net.pooling
+    assert "band" in make_graph_model("wavelet", "PROTEINS").recipe.net.pooling
     model = make_graph_model(name, "PROTEINS")
-    assert model.preset.net.pooling == ("log",)
+    assert model.recipe.net.pooling == ("log",)
     assert model.basis is None
 
 
@@ -319,7 +321,7 @@ def test_a_committee_works_under_both_protocols(rings):
 def test_wavelets_learn_what_nodes_alone_cannot_know(rings):
     learnt = classify_graphs(rings, "wavelet", num_folds=3, seeds=1, epochs=40)
     alone = classify_graphs(rings, "filterless", num_folds=3, seeds=1, epochs=40)
-    mean, error = paired_graph_difference(learnt, alone)
+    mean, error = learnt.better_by(alone)
     assert mean == pytest.approx(learnt.accuracy_mean - alone.accuracy_mean)
     assert mean > error >= 0
     assert learnt.accuracy_mean > 0.8
@@ -346,7 +348,7 @@ def test_what_is_judged_is_the_running_mean_of_the_weights(rings, averaging):
     net = model.make_net(rings)
     steps = []
     train_graphs(
-        net, data, fold, settings, report=lambda *_: steps.append(copy.deepcopy(net.state_dict()))
+        net, data, fold, settings, progress=lambda *_: steps.append(copy.deepcopy(net.state_dict()))
     )
     # One batch is an epoch here, so the weights of every step are known from the reports.
     share = 1.0 / max(1.0, averaging)
@@ -400,23 +402,23 @@ def test_differences_of_other_folds_are_refused():
     a = GraphClassification("d", "a", "xu", "stratified", (0,), folds, {})
     b = GraphClassification("d", "b", "honest", "stratified", (0,), folds, {})
     with pytest.raises(InvalidInputError, match="same protocol"):
-        paired_graph_difference(a, b)
+        a.better_by(b)
 
 
 def test_results_on_disk_are_taken_up_and_those_of_other_settings_are_not(rings, tmp_path):
     seen = []
 
-    def report(done, total, note=""):
+    def progress(done, total, note=""):
         seen.append((done, total))
 
     settings = {"model": "counts", "num_folds": 3, "seeds": 2, "folder": tmp_path}
     first = classify_graphs(rings, epochs=2, **settings)
     assert len(list(tmp_path.glob("*.json"))) == 6
-    again = classify_graphs(rings, epochs=2, report=report, **settings)
+    again = classify_graphs(rings, epochs=2, progress=progress, **settings)
     assert seen == [(6, 6)]  # nothing was trained
     assert again.to_json() == first.to_json()
     seen.clear()
-    classify_graphs(rings, epochs=3, report=report, **settings)
+    classify_graphs(rings, epochs=3, progress=progress, **settings)
     assert seen[0] == (0, 6)
     assert seen[-1] == (6, 6)
 
@@ -445,17 +447,32 @@ def test_bad_requests_are_refused_before_any_training(rings, settings, message):
         classify_graphs(rings, **settings)
 
 
-def test_presets_know_the_data_sets_and_leave_the_paper_alone():
+def test_recipes_know_the_data_sets_and_leave_the_paper_alone():
     for name in (*GRAPH_DATASETS, "another"):
-        assert preset_for("paper", name) == GRAPH_PRESETS["paper"]
-        assert preset_for("best", name).net.filter == "spectral"
-        assert preset_for("best", name).net.hop
+        assert recipe_for("paper", name) == GRAPH_RECIPES["paper"]
+        assert recipe_for("wavemmf", name).net.filter == "spectral"
+        assert recipe_for("wavemmf", name).net.hop
+
+
+def test_the_recipe_of_the_paper_is_the_papers():
+    paper = GRAPH_RECIPES["paper"]
+    assert (paper.net.layers, paper.net.hidden, paper.basis["k"]) == (6, 32, 2)
+    assert (paper.training.learning_rate, paper.training.epochs) == (1e-3, 256)
+    assert paper.net.convolutions
+    assert paper.basis["optimize"] is not None
+
+
+def test_training_settings_out_of_range_are_refused():
+    with pytest.raises(InvalidInputError, match="schedule"):
+        GraphTraining(schedule="step")
+    with pytest.raises(InvalidInputError, match="weight_decay"):
+        GraphTraining(weight_decay=-1.0)
 
 
 # -- commands -----------------------------------------------------------------------------------
 
 
-def test_the_command_prints_one_object(data_dir, tmp_path):
+def test_the_command_prints_one_object(run, data_dir, tmp_path):
     tu_problem(data_dir, "MUTAG")
     command = ["classify", "graphs", "--dataset", "MUTAG", "--model", "counts", "--json"]
     options = ["--folds", "3", "--seeds", "1", "--epochs", "2", "--results", str(tmp_path)]
@@ -466,7 +483,7 @@ def test_the_command_prints_one_object(data_dir, tmp_path):
     assert 0 < told["duplicates_share"] < 1
 
 
-def test_the_command_compares_models(data_dir):
+def test_the_command_compares_models(run, data_dir):
     tu_problem(data_dir, "MUTAG")
     command = ["classify", "graphs", "--model", "counts,gcn", "--protocol", "xu"]
     text = run(*command, "--folds", "2", "--seeds", "1", "--epochs", "2").stdout
@@ -474,21 +491,21 @@ def test_the_command_compares_models(data_dir):
     assert "without duplicates" in text
 
 
-def test_the_command_refuses_unknown_names():
-    failed(run("classify", "graphs", "--model", "mlp"), "model must be one of")
-    failed(run("classify", "graphs", "--protocol", "best"), "protocol must be one of")
-    failed(run("classify", "graphs", "--model", "gin,gin"), "each once")
-    failed(run("classify", "graphs", "--jobs", "0"), "--jobs")
+def test_the_command_refuses_unknown_names(refused):
+    refused("classify", "graphs", "--model", "mlp", reason="model must be one of")
+    refused("classify", "graphs", "--protocol", "best", reason="protocol must be one of")
+    refused("classify", "graphs", "--model", "gin,gin", reason="each once")
+    refused("classify", "graphs", "--jobs", "0", reason="--jobs")
 
 
 def test_table_2_runs_all_cells_and_writes_them(data_dir, tmp_path):
-    from wavemmf.cli.table2 import PUBLISHED, run_table2, table2
+    from wavemmf.cli.table2 import table2
 
     tu_problem(data_dir, "MUTAG")
     seen = []
-    done = run_table2(
+    done = run_graph_table(
         ["MUTAG"], ["counts"], num_folds=2, seeds=1, epochs=1, results=tmp_path,
-        report=lambda *status: seen.append(status[:2]),
+        progress=lambda *status: seen.append(status[:2]),
     )  # fmt: skip
     assert [result.protocol for result in done] == ["honest", "xu"]
     assert seen[-1] == (4, 4)
@@ -497,9 +514,10 @@ def test_table_2_runs_all_cells_and_writes_them(data_dir, tmp_path):
     lines = csv.read_text().splitlines()
     assert lines[0].startswith("dataset,model,protocol")
     assert len(lines) == 3
-    assert PUBLISHED["NCI1"]["paper"] == 71.04
+    assert PUBLISHED_GRAPHS["NCI1"]["paper"] == 71.04
+    assert "paper" not in PUBLISHED_GRAPHS["DD"], "which the paper does not name"
     with pytest.raises(InvalidInputError, match="dataset must be one of"):
-        run_table2(["KARATE"])
+        run_graph_table(["KARATE"])
 
 
 @pytest.mark.parametrize(
@@ -522,7 +540,7 @@ def test_folds_of_other_graphs_are_refused(rings):
     model = make_graph_model("gin", epochs=1)
     fold = Fold(np.arange(29), np.array([30]))
     with pytest.raises(InvalidInputError, match="test names graph 30, but there are 30"):
-        train_graphs(model.make_net(rings), rings.data(), fold, model.preset.training)
+        train_graphs(model.make_net(rings), rings.data(), fold, model.recipe.training)
 
 
 def test_tables_of_nodes_that_are_none(rings):

@@ -1,4 +1,4 @@
-"""Node classification: splits, networks, training, resumption, files and the command."""
+"""Node classification: splits, networks to compare with, training, resumption, the command."""
 
 from __future__ import annotations
 
@@ -8,50 +8,41 @@ import numpy as np
 import pytest
 
 import wavemmf as wm
-from test_cli import failed, run
-from wavemmf.errors import FileFormatError, InputTypeError, InvalidInputError
+from wavemmf.errors import InputTypeError, InvalidInputError
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric", reason="the extra pyg is not installed")
 
-from torch_geometric.nn import APPNP  # noqa: E402
-
-from wavemmf.experiments.nodes._baselines import LAYERED, Baseline  # noqa: E402
-from wavemmf.experiments.nodes._models import make_candidate  # noqa: E402
-from wavemmf.experiments.nodes._train import _loss as nodes_loss  # noqa: E402
-from wavemmf.nn import (  # noqa: E402
-    BASELINES,
-    MODELS,
-    PRESETS,
+from wavemmf.experiments.nodes import (  # noqa: E402
+    NODE_BASELINES,
+    NODE_MODELS,
+    NODE_RECIPES,
     SPLITS,
-    GraphWaveletNet,
-    NetSettings,
     NodeProblem,
-    TrainingSettings,
-    WaveletNet,
-    WaveletPropagation,
+    NodeTraining,
     classify_nodes,
-    load_net,
-    load_problem,
+    load_node_problem,
     make_split,
-    paired_difference,
-    save_net,
     train_nodes,
-    wavelet_basis,
 )
+from wavemmf.experiments.nodes._baselines import LAYERED, Baseline  # noqa: E402
+from wavemmf.experiments.nodes._models import make_node_model  # noqa: E402
+from wavemmf.experiments.nodes._parameters import parameter_groups  # noqa: E402
+from wavemmf.experiments.nodes._train import _loss as nodes_loss  # noqa: E402
+from wavemmf.nn import WaveletNet  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
 
 @pytest.fixture(scope="module")
 def karate():
-    return load_problem("karate")
+    return load_node_problem("karate")
 
 
 def cora(data_dir):
     if not (data_dir / "LINQS" / "cora").is_dir():
         pytest.skip(f"{data_dir} has no folder LINQS/cora")
-    return load_problem("cora")
+    return load_node_problem("cora")
 
 
 # -- splits -----------------------------------------------------------------------------------
@@ -89,66 +80,17 @@ def test_a_public_split_comes_with_the_data():
 # -- networks ---------------------------------------------------------------------------------
 
 
-def test_propagation_starts_as_pagerank(karate):
-    basis = wavelet_basis(karate.graph, core=34, k=2)  # the eigenbasis: nothing is left out
-    z = torch.randn(34, 3)
-    hat = karate.hops(torch.eye(34)).numpy()
-    exact = 0.1 * np.linalg.solve(np.eye(34) - 0.9 * hat, z.numpy())
-    for settings in ({}, {"filter": "free", "num_wavelets": 34}, {"gains": "channel"}):
-        propagation = WaveletPropagation(3, hops=3, degree=30, **settings)
-        np.testing.assert_allclose(
-            propagation(z, basis, karate.hops).detach().numpy(), exact, atol=2e-3
-        )
-
-
-def test_presets(karate):
-    paper, best = PRESETS["paper"], PRESETS["best"]
-    assert (paper.net.layers, paper.net.hidden, paper.training.epochs) == (6, 100, 256)
-    assert (paper.training.learning_rate, paper.basis["k"]) == (1e-3, 16)
-    assert best.net.decoupled
-    net = WaveletNet(34, 2, "paper", num_wavelets=34)
-    basis = karate.basis(core=8, k=4)
-    torch.manual_seed(0)
-    first = net(karate.x, basis)
-    net.reset_parameters()
-    assert first.shape == (34, 2)
-    assert not torch.equal(net(karate.x, basis), first)
-
-
 def test_the_networks_see_other_nodes(karate):
     for model in ("wavelet", "wavelet-paper"):
-        candidate = make_candidate(model, karate)
+        candidate = make_node_model(model, karate)
         candidate.net.eval()
-        basis = karate.basis(**PRESETS["best" if model == "wavelet" else "paper"].basis)
+        basis = karate.basis(**NODE_RECIPES[model].basis)
         moved = karate.x.clone()
         moved[0] += 1.0
         operators = (basis, karate.hops, karate.similar(5))
         before = candidate.net(karate.x, *operators)
         change = (candidate.net(moved, *operators) - before).abs().sum(dim=1)
         assert (change[1:] > 0).sum() > 10
-
-
-def test_one_name_for_both_tasks():
-    assert type(WaveletNet(3, 2, task="node")) is WaveletNet
-    graphs = WaveletNet(3, 2, task="graph", layers=2)
-    assert type(graphs) is GraphWaveletNet
-    assert len(graphs.layers) == 2
-    with pytest.raises(InvalidInputError, match="task must be one of"):
-        WaveletNet(3, 2, task="edge")
-
-
-def test_networks_change_their_precision(karate):
-    net, basis = WaveletNet(34, 2).double(), wavelet_basis(karate.graph, core=8, k=4).double()
-    scores = net(karate.x.double(), basis, karate.hops, karate.similar(5))
-    assert scores.dtype == torch.float64
-
-
-@pytest.mark.parametrize("decoupled", [True, False])
-def test_sparse_features_change_nothing(karate, decoupled):
-    net = WaveletNet(34, 2, decoupled=decoupled).eval()
-    basis = karate.basis(core=8, k=4)
-    operators = (basis, karate.hops, karate.similar(5))
-    torch.testing.assert_close(net(karate.features, *operators), net(karate.x, *operators))
 
 
 @pytest.mark.parametrize("name", LAYERED)
@@ -159,41 +101,14 @@ def test_sparse_features_change_nothing_for_others(karate, name):
     )
 
 
-def test_exact_hops_alone_start_as_appnp(karate):
-    z = torch.randn(34, 3)
-    expected = APPNP(K=5, alpha=0.1)(z, karate.edge_index)
-    propagation = WaveletPropagation(3, hops=5, filter="none")
-    torch.testing.assert_close(propagation(z, None, karate.hops), expected)
-
-
 def test_filters_move_at_a_rate_of_their_own():
-    settings = TrainingSettings(learning_rate=0.1, weight_decay=0.5, filter_rate=0.01)
-    groups = WaveletNet(34, 2).parameter_groups(settings)
+    settings = NodeTraining(learning_rate=0.1, weight_decay=0.5, filter_rate=0.01)
+    groups = parameter_groups(WaveletNet(34, 2), settings)
     assert [group["lr"] for group in groups] == pytest.approx([0.1, 0.1, 0.001])
     assert [group["weight_decay"] for group in groups] == [0.5, 0.0, 0.0]
     assert [len(group["params"]) for group in groups] == [2, 2, 3]
-    stacked = WaveletNet(34, 2, decoupled=False).parameter_groups(settings)
+    stacked = parameter_groups(WaveletNet(34, 2, decoupled=False), settings)
     assert [len(group["params"]) for group in stacked] == [2, 2, 2]
-
-
-def test_settings_that_are_not_allowed_are_named(karate):
-    with pytest.raises(InvalidInputError, match="no setting depth"):
-        WaveletNet(3, 2, depth=5)
-    with pytest.raises(InvalidInputError, match="dropout must be at least 0 and below 1"):
-        NetSettings(dropout=1.0)
-    with pytest.raises(InvalidInputError, match="weight_decay must be >= 0"):
-        TrainingSettings(weight_decay=-1.0)
-    with pytest.raises(InvalidInputError, match="exact hop"):
-        WaveletNet(34, 2)(karate.x, karate.basis(core=8, k=4))
-    net = WaveletNet(34, 2, decoupled=False, gains="pair")
-    with pytest.raises(InvalidInputError, match="take dense features"):
-        net(karate.features, karate.basis(core=8, k=4))
-    with pytest.raises(InvalidInputError, match="see no neighbours"):
-        NetSettings(decoupled=False, filter="none")
-    with pytest.raises(InvalidInputError, match="alike need their operator"):
-        WaveletNet(34, 2)(karate.x, karate.basis(core=8, k=4), karate.hops)
-    with pytest.raises(InvalidInputError, match="needs a basis"):
-        WaveletNet(34, 2)(karate.x, None, karate.hops)
 
 
 def test_heat_wavelets(karate):
@@ -201,7 +116,7 @@ def test_heat_wavelets(karate):
     values, vectors = np.linalg.eigh(wm.graphs.normalized_laplacian(karate.graph).toarray())
     x = torch.randn(34, 2)
     expected = vectors @ (np.exp(values)[:, None] * (vectors.T @ x.numpy()))
-    np.testing.assert_allclose(wavelets.analysis(x).numpy(), expected, atol=5e-3)
+    np.testing.assert_allclose(wavelets.analyze(x).numpy(), expected, atol=5e-3)
     torch.testing.assert_close(wavelets.filter(x, torch.ones(34, 1)), x, atol=1e-2, rtol=0)
     assert wavelets.nnz_share <= 1.0
 
@@ -214,11 +129,34 @@ def test_a_problem_is_checked(karate):
 # -- training ---------------------------------------------------------------------------------
 
 
+def test_the_recipe_of_the_paper_is_the_papers():
+    paper = NODE_RECIPES["wavelet-paper"]
+    assert (paper.net.layers, paper.net.hidden, paper.training.epochs) == (6, 100, 256)
+    assert (paper.training.learning_rate, paper.basis["k"]) == (1e-3, 16)
+    assert (paper.net.gains, paper.net.filter, paper.net.bias) == ("pair", "free", False)
+    assert paper.basis["optimize"] is not None
+
+
+def test_training_settings_that_are_not_allowed_are_named():
+    with pytest.raises(InvalidInputError, match="weight_decay must be >= 0"):
+        NodeTraining(weight_decay=-1.0)
+
+
+def test_a_basis_that_was_learned_is_not_that_of_the_next_network(karate):
+    kept = karate.basis(**NODE_RECIPES["wavelet-end-to-end"].basis)
+    model = make_node_model("wavelet-end-to-end", karate, epochs=3)
+    split = make_split("60/20/20", karate.y.numpy())
+    learned = model.net[1].layer.theta
+    train_nodes(model.net, model.scores, karate.y, split, model.training)
+    assert learned.detach().abs().max() > 0
+    assert kept.layer.theta.detach().abs().max() == 0
+
+
 def test_every_baseline_is_a_model():
-    assert set(LAYERED) == set(BASELINES) - {"gwnn", "spectral-cnn"}
+    assert set(LAYERED) == set(NODE_BASELINES) - {"gwnn", "spectral-cnn"}
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", NODE_MODELS)
 def test_every_model_learns_the_two_clubs(model, karate):
     result = classify_nodes(karate, "40/20/40", model, runs=2, epochs=120)
     assert result.model == model
@@ -285,62 +223,21 @@ def test_runs_are_resumed(karate, tmp_path, monkeypatch):
 
 def test_differences_are_paired(karate):
     a, b = (classify_nodes(karate, model=m, runs=3, epochs=5) for m in ("wavelet", "mlp"))
-    mean, error = paired_difference(a, b)
+    mean, error = a.better_by(b)
     difference = a.accuracies - b.accuracies
     assert mean == pytest.approx(difference.mean())
     assert error == pytest.approx(difference.std(ddof=1) / 3**0.5)
     with pytest.raises(InvalidInputError, match="not run on the same"):
-        paired_difference(a, classify_nodes(karate, runs=2, epochs=2))
-
-
-def test_a_learned_basis_trains_with_the_network(karate):
-    basis = wavelet_basis(karate.graph, core=8, k=4, learn=True)
-    net = WaveletNet(34, 2, input_dropout=0.0, dropout=0.0, similar_hops=0)
-    optimizer = torch.optim.Adam([*net.parameters(), *basis.parameters()], lr=0.01)
-    losses = []
-    for _ in range(15):
-        optimizer.zero_grad()
-        scores = net(karate.x, basis, karate.hops)
-        loss = torch.nn.functional.cross_entropy(scores, karate.y)
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    assert losses[-1] < losses[0]
-    assert basis.layer.theta.detach().abs().max() > 0
+        a.better_by(classify_nodes(karate, runs=2, epochs=2))
 
 
 # -- files and the command --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("method", ["sparse", "rotations"])
-def test_networks_are_saved_with_their_basis(karate, preset, method, tmp_path):
-    pytest.importorskip("safetensors")
-    basis = wavelet_basis(karate.graph, core=8, k=4, method=method)
-    net = WaveletNet(34, 2, preset, num_wavelets=34).eval()
-    save_net(net, basis, tmp_path / "net.safetensors", karate.hops, karate.similar(5))
-    again, same_basis, hop, similar = load_net(tmp_path / "net.safetensors")
-    expected = net(karate.x, basis, karate.hops, karate.similar(5))
-    assert torch.equal(again.eval()(karate.x, same_basis, hop, similar), expected)
-    assert again.settings == net.settings
-
-
-def test_files_of_another_kind_are_refused(tmp_path):
-    safetensors = pytest.importorskip("safetensors.torch")
-    with pytest.raises(InvalidInputError, match="no such file"):
-        load_net(tmp_path / "none")
-    (tmp_path / "text").write_text("hello")
-    with pytest.raises(FileFormatError, match="not a whole safetensors file"):
-        load_net(tmp_path / "text")
-    safetensors.save_file({"x": torch.ones(1)}, tmp_path / "other")
-    with pytest.raises(FileFormatError, match="not a network of wavemmf"):
-        load_net(tmp_path / "other")
-
-
 NODES = ("classify", "nodes", "--dataset", "karate", "--runs", 2, "--epochs", 5)
 
 
-def test_the_command(tmp_path):
+def test_the_command(run, tmp_path):
     result = run(*NODES, "--results", tmp_path, "--json")
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
@@ -354,7 +251,7 @@ def test_the_command(tmp_path):
     assert f"{100 * told['accuracy_mean']:.2f} ± {100 * told['accuracy_std']:.2f}" in text
 
 
-def test_the_command_compares():
+def test_the_command_compares(run):
     result = run(*NODES, "--model", "wavelet,mlp", "--json")
     told = json.loads(result.stdout)
     assert [entry["model"] for entry in told["models"]] == ["wavelet", "mlp"]
@@ -363,12 +260,12 @@ def test_the_command_compares():
     assert "wavelet is better by" in run(*NODES, "--model", "wavelet,mlp").stdout
 
 
-def test_the_command_refuses():
-    failed(run(*NODES, "--model", "wavelet,wavelet"), "each once")
-    failed(run(*NODES, "--model", "transformer"), "model must be one of")
-    failed(run(*NODES, "--split", "80/10/10"), "split must be one of")
-    failed(run("classify", "nodes", "--dataset", "imagenet"), "dataset must be one of")
-    failed(run(*NODES, "--split", "public"), "no public split")
+def test_the_command_refuses(refused):
+    refused(*NODES, "--model", "wavelet,wavelet", reason="each once")
+    refused(*NODES, "--model", "transformer", reason="model must be one of")
+    refused(*NODES, "--split", "80/10/10", reason="split must be one of")
+    refused("classify", "nodes", "--dataset", "imagenet", reason="dataset must be one of")
+    refused(*NODES, "--split", "public", reason="no public split")
 
 
 # -- real data --------------------------------------------------------------------------------
@@ -386,7 +283,7 @@ def test_cora_in_a_few_epochs(data_dir):
 def test_planetoid_cora(data_dir):
     if not (data_dir / "Planetoid" / "Cora").is_dir():
         pytest.skip(f"{data_dir} has no folder Planetoid/Cora")
-    problem = load_problem("planetoid-cora")
+    problem = load_node_problem("planetoid-cora")
     assert (problem.graph.n, problem.graph.num_edges) == (2708, 5278)
     assert [part.size for part in problem.public] == [140, 500, 1000]
     result = classify_nodes(problem, "public", "appnp", runs=1, epochs=30)
@@ -473,7 +370,7 @@ def test_three_nodes_are_refused_before_anything_is_trained():
 
 
 def test_a_training_by_hand_is_checked_too(karate):
-    candidate = make_candidate("mlp", karate)
+    candidate = make_node_model("mlp", karate)
     split = make_split("60/20/20", karate.y.numpy())
     wrong = [
         (karate.y.double(), split, InputTypeError, "tensor of integers"),
