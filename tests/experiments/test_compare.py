@@ -256,7 +256,7 @@ class TestPlot:
             for name, std in zip(CONTENDERS, cycle([None, 0.1]), strict=False)
             for core in (16, 4)
         ]
-        figure = experiments.plots._draw(rows, "all of them")
+        figure = experiments._plots._draw(rows, "all of them")
         (axes,) = figure.axes
         legend = [text.get_text() for text in figure.legends[0].get_texts()]
         assert legend == list(CONTENDERS)
@@ -277,7 +277,7 @@ class TestPlot:
             for name in CONTENDERS
             for core in (16, 4)
         ]
-        figure = experiments.plots._draw_tradeoff(rows, "all of them", 190)
+        figure = experiments._plots._draw_tradeoff(rows, "all of them", 190)
         assert len(figure.axes) == 3
         for axes in figure.axes:
             assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
@@ -297,7 +297,7 @@ class TestPlot:
     @pytest.mark.parametrize("exact", [0.0, 1e-14])
     def test_rounding_errors_do_not_squeeze_the_plot(self, exact):
         rows = [ROW, dataclasses.replace(ROW, method="nystrom", error=exact)]
-        (axes,) = experiments.plots._draw(rows, "").axes
+        (axes,) = experiments._plots._draw(rows, "").axes
         assert axes.get_ylim()[0] > 1e-9
         assert "at the bottom" in axes.get_ylabel()
 

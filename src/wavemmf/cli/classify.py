@@ -11,7 +11,7 @@ import typer
 from .._progress import progress
 from ..errors import InvalidInputError
 from ..validation import check_choice
-from .classify_graphs import graphs
+from .classify_graphs import accuracy_text, graphs
 from .inputs import JsonOption, SeedOption, words
 from .output import print_facts, print_json, print_table
 
@@ -100,7 +100,7 @@ def _facts(result: Any) -> dict[str, str]:
         "protocol": result.protocol,
         "network": f"{result.model}, {result.facts['parameters']} parameters",
         "runs": f"{told['runs']}, seeds {result.seeds[0]} to {result.seeds[-1]}",
-        "test accuracy": _accuracy(result),
+        "test accuracy": accuracy_text(result.accuracy_mean, result.accuracy_std),
         "validation accuracy": f"{100 * told['validation_accuracy_mean']:.2f}",
         "time": f"{1000 * told['seconds_per_epoch']:.1f} ms per epoch",
     }
@@ -117,10 +117,8 @@ def _print_comparison(done: Sequence[Any]) -> None:
         mean, error = first.better_by(result)
         gain = "" if result is first else f"{100 * mean:+.2f} ± {100 * error:.2f}"
         speed = f"{1000 * result.to_json()['seconds_per_epoch']:.1f}"
-        rows.append([result.model, _accuracy(result), gain, speed])
+        rows.append(
+            [result.model, accuracy_text(result.accuracy_mean, result.accuracy_std), gain, speed]
+        )
     headings = ["network", "test accuracy", f"{first.model} is better by", "ms per epoch"]
     print_table(headings, [rows])
-
-
-def _accuracy(result: Any) -> str:
-    return f"{100 * result.accuracy_mean:.2f} ± {100 * result.accuracy_std:.2f}"

@@ -12,6 +12,7 @@ from .._files import atomic_write
 from .._json import json_text
 from .._progress import progress
 from ..experiments import save_csv
+from .classify_graphs import accuracy_text
 from .figures import fig1, fig2
 from .inputs import JsonOption, words
 from .output import print_json, print_table
@@ -114,7 +115,7 @@ def _print(table: Sequence[Any]) -> None:
     typer.echo(f"test accuracy, mean ± standard deviation over {len(first.seeds)} seeds\n")
     headings = ["", *(f"{cell.dataset} {cell.split}" for cell in table)]
     published = ["paper, as published", *(_published(cell) for cell in table)]
-    ours = [[name, *(_accuracy(cell.results[name]) for cell in table)] for name in table[0].results]
+    ours = [[name, *(_accuracy(cell, name) for cell in table)] for name in table[0].results]
     below = [
         ["best baseline", *(_best(cell) for cell in table)],
         ["wavelet is better by", *(_gain(cell) for cell in table)],
@@ -127,8 +128,9 @@ def _published(cell: Any) -> str:
     return "" if cell.paper is None else f"{cell.paper:.2f}"
 
 
-def _accuracy(result: Any) -> str:
-    return f"{100 * result.accuracy_mean:.2f} ± {100 * result.accuracy_std:.2f}"
+def _accuracy(cell: Any, name: str) -> str:
+    result = cell.results[name]
+    return accuracy_text(result.accuracy_mean, result.accuracy_std)
 
 
 def _best(cell: Any) -> str:
