@@ -18,10 +18,10 @@ class Basis(ABC):
 
     Attributes
     ----------
-    frequencies : tensor of shape (n,)
-        How fast a wavelet varies; between 0 and 2 for normalized Laplacians.
-    levels : tensor of shape (n,)
-        Levels relative to the last one of the same graph, in (0, 1]; 1 for the core.
+    frequencies : tensor
+        How fast each wavelet varies, shape (n,); between 0 and 2 for normalized Laplacians.
+    levels : tensor
+        Levels relative to the last one of the same graph, shape (n,), in (0, 1]; 1 for the core.
 
     Examples
     --------
