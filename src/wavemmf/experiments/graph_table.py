@@ -22,7 +22,8 @@ __all__ = ["PUBLISHED_GRAPHS", "published_by_the_paper", "run_graph_table"]
 
 #: Accuracies in per cent as published: the paper's wavelet network; GIN (Xu et al. 2019, protocol
 #: xu); under protocol honest GIN and the structure-agnostic baseline of Errica et al. 2020. The
-#: paper has no row D&D, but the non-zeros it states for PROTEINS are those of D&D.
+#: paper has no row D&D; the share of non-zeros it states for PROTEINS is impossible there, so that
+#: row is probably D&D.
 PUBLISHED_GRAPHS: dict[str, dict[str, float]] = {
     "MUTAG": {"paper": 86.31, "GIN, xu": 89.4},
     "PTC": {"paper": 67.99, "GIN, xu": 64.6},
