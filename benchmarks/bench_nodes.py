@@ -15,22 +15,28 @@ from collections.abc import Callable
 import torch
 from timing import alternate
 
-import wavemmf as wm
-from wavemmf.nn.nodes.models import make_candidate
+from wavemmf.experiments.nodes import (
+    NODE_RECIPES,
+    NodeProblem,
+    Split,
+    classify_nodes,
+    load_node_problem,
+    make_split,
+    train_nodes,
+)
+from wavemmf.experiments.nodes._models import make_node_model
 
 EPOCHS = 10
 
 
-def epochs_of(name: str, problem: wm.nn.NodeProblem, split: wm.nn.Split) -> Callable[[], object]:
-    candidate = make_candidate(name, problem, EPOCHS)
-    return lambda: wm.nn.train_nodes(
-        candidate.net, candidate.scores, problem.y, split, candidate.training
-    )
+def epochs_of(name: str, problem: NodeProblem, split: Split) -> Callable[[], object]:
+    model = make_node_model(name, problem, EPOCHS)
+    return lambda: train_nodes(model.net, model.scores, problem.y, split, model.training)
 
 
 def compare_epochs(models: list[str], repeats: int) -> None:
-    problem = wm.nn.load_problem("cora", cache=True)
-    split = wm.nn.make_split("60/20/20", problem.y.numpy())
+    problem = load_node_problem("cora", cache=True)
+    split = make_split("60/20/20", problem.y.numpy())
     seconds = alternate(
         {name: epochs_of(name, problem, split) for name in ["wavelet", *models]}, repeats
     )
@@ -41,10 +47,10 @@ def compare_epochs(models: list[str], repeats: int) -> None:
 
 def whole_way() -> None:
     start = time.perf_counter()
-    problem = wm.nn.load_problem("cora")
-    problem.basis(**wm.nn.PRESETS["best"].basis)
+    problem = load_node_problem("cora")
+    problem.basis(**NODE_RECIPES["wavelet"].basis)
     ready = time.perf_counter()
-    result = wm.nn.classify_nodes(problem, runs=1)
+    result = classify_nodes(problem, runs=1)
     end = time.perf_counter()
     outcome = result.outcomes[0]
     print(

@@ -3,7 +3,7 @@
     python benchmarks/study_equivariance.py [MUTAG | NCI1 | ...] [--renumberings 3]
 
 Trains on the first fold of protocol "honest" (seed 0), with the accurate factorizations of the
-preset "best" and with those of the paper (greedy, k = 2), then renumbers the nodes of its test
+recipe "wavemmf" and with greedy ones (k = 2), then renumbers the nodes of its test
 graphs at random, factorizes them anew, and classifies them again.
 """
 
@@ -16,33 +16,43 @@ import numpy as np
 import torch
 
 import wavemmf as wm
-from wavemmf.nn.graphs.settings import GraphPreset, preset_for
-from wavemmf.nn.graphs.train import train_graphs
+from wavemmf.experiments.graphs import (
+    GRAPH_DATASETS,
+    Fold,
+    GraphProblem,
+    GraphRecipe,
+    equivariance,
+    inner_holdout,
+    load_graph_problem,
+    make_folds,
+    recipe_for,
+    train_graphs,
+)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("dataset", nargs="?", default="MUTAG", choices=wm.nn.GRAPH_DATASETS)
+    parser.add_argument("dataset", nargs="?", default="MUTAG", choices=GRAPH_DATASETS)
     parser.add_argument("--renumberings", type=int, default=3)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    problem = wm.nn.load_graph_problem(arguments.dataset, cache=True)
-    outer = wm.nn.make_folds(problem.y, seed=0)[0]
-    best = preset_for("best", arguments.dataset)
+    problem = load_graph_problem(arguments.dataset, cache=True)
+    outer = make_folds(problem.y, seed=0)[0]
+    ours = recipe_for("wavemmf", arguments.dataset)
     rows = {
-        "best": best,
-        "best, one network": _with(best, members=1),
-        "best, one network, without hops": _with(best, members=1, hop=False),
+        "wavemmf": ours,
+        "wavemmf, one network": _with(ours, members=1),
+        "wavemmf, one network, without hops": _with(ours, members=1, hop=False),
         "k = 2 greedy, one, without hops": replace(
-            _with(best, members=1, hop=False), basis={"k": 2}
+            _with(ours, members=1, hop=False), basis={"k": 2}
         ),
     }
     print(f"{arguments.dataset}, {len(outer.test)} test graphs of the first fold\n")
     print(f"{'network':<34}accuracy  renumbered  same class  change of probabilities")
-    for name, preset in rows.items():
-        nets = trained(problem, outer, preset)
+    for name, recipe in rows.items():
+        nets = trained(problem, outer, recipe)
         told = [
-            wm.nn.equivariance(nets, problem, preset.basis, outer.test.tolist(), seed)
+            equivariance(nets, problem, recipe.basis, outer.test.tolist(), seed)
             for seed in range(arguments.renumberings)
         ]
         means = {key: np.mean([each[key] for each in told]) for key in told[0]}
@@ -53,26 +63,24 @@ def main() -> None:
         )
 
 
-def _with(preset: GraphPreset, members: int, hop: bool = True) -> GraphPreset:
+def _with(recipe: GraphRecipe, members: int, hop: bool = True) -> GraphRecipe:
     return replace(
-        preset,
-        net=replace(preset.net, hop=hop),
-        training=replace(preset.training, members=members),
+        recipe,
+        net=replace(recipe.net, hop=hop),
+        training=replace(recipe.training, members=members),
     )
 
 
-def trained(
-    problem: wm.nn.GraphProblem, outer: wm.nn.Fold, preset: GraphPreset
-) -> list[torch.nn.Module]:
+def trained(problem: GraphProblem, outer: Fold, recipe: GraphRecipe) -> list[torch.nn.Module]:
     """Return the members of a committee, each with its hold-out and its numbering."""
     nets: list[torch.nn.Module] = []
-    for member in range(preset.training.members):
+    for member in range(recipe.training.members):
         torch.manual_seed(member)
         channels = problem.num_features, problem.num_classes
-        net = wm.nn.GraphWaveletNet(*channels, **preset.net.to_json())
-        fold = wm.nn.inner_holdout(outer, problem.y, 0, member)
-        data = problem.data({**preset.basis, "numbering": member})
-        train_graphs(net, data, fold, preset.training, seed=member)
+        net = wm.nn.GraphWaveletNet(*channels, **recipe.net.to_json())
+        fold = inner_holdout(outer, problem.y, 0, member)
+        data = problem.data({**recipe.basis, "numbering": member})
+        train_graphs(net, data, fold, recipe.training, seed=member)
         nets.append(net)
     return nets
 

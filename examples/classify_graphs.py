@@ -15,6 +15,7 @@ import networkx as nx
 import numpy as np
 
 import wavemmf as wm
+from wavemmf.experiments.graphs import GraphProblem, classify_graphs
 
 rng = np.random.default_rng(0)
 graphs, classes = [], []
@@ -27,7 +28,7 @@ for number in range(80):
         rng.shuffle(labels)
     graphs.append(wm.graphs.Graph(nx.to_scipy_sparse_array(net), places, labels=labels))
     classes.append(number % 2)
-problem = wm.nn.GraphProblem("patches", graphs, classes)
+problem = GraphProblem("patches", graphs, classes)
 print(problem)
 
 # %%
@@ -37,7 +38,7 @@ print(problem)
 # ``wl`` is the Weisfeiler-Leman kernel.
 
 results = {
-    model: wm.nn.classify_graphs(problem, model, num_folds=4, seeds=1, epochs=40)
+    model: classify_graphs(problem, model, num_folds=4, seeds=1, epochs=40)
     for model in ("wavelet", "gin", "wl", "counts")
 }
 for model, result in results.items():

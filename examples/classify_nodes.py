@@ -14,11 +14,12 @@ import matplotlib.pyplot as plt
 import torch
 
 import wavemmf as wm
+from wavemmf.experiments import nodes
 
-problem = wm.nn.load_problem("karate")
-preset = wm.nn.PRESETS["best"]
-basis = problem.basis(**preset.basis)
-operators = (basis, problem.hops, problem.similar(preset.net.neighbors))
+problem = nodes.load_node_problem("karate")
+recipe = nodes.NODE_RECIPES["wavelet"]
+basis = problem.basis(**recipe.basis)
+operators = (basis, problem.hops, problem.similar(recipe.net.neighbors))
 print(problem, basis, sep="\n")
 
 # %%
@@ -27,17 +28,17 @@ print(problem, basis, sep="\n")
 
 torch.manual_seed(0)
 net = wm.nn.WaveletNet(problem.num_features, problem.num_classes)
-before = net.propagation.filter(basis)[:, 0].detach()
-split = wm.nn.make_split("60/20/20", problem.y.numpy(), seed=0)
-outcome = wm.nn.train_nodes(
-    net, lambda: net(problem.features, *operators), problem.y, split, preset.training
+before = net.propagation.filter.gains(basis)[:, 0].detach()
+split = nodes.make_split("60/20/20", problem.y.numpy(), seed=0)
+outcome = nodes.train_nodes(
+    net, lambda: net(problem.features, *operators), problem.y, split, recipe.training
 )
 print(f"accuracy on test nodes {outcome.test_accuracy:.2f} after {outcome.best_epoch} epochs")
 
 # %%
 # The gain of every wavelet before and after.
 
-after = net.propagation.filter(basis)[:, 0].detach()
+after = net.propagation.filter.gains(basis)[:, 0].detach()
 figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 ax.plot(basis.frequencies, before, "o", label="before training")
 ax.plot(basis.frequencies, after, "^", label="after training")

@@ -37,7 +37,7 @@ from torch_geometric.utils import from_networkx  # noqa: E402
 
 data = wm.nn.AddWaveletBasis(k=4)(from_networkx(network))
 conv = wm.nn.WaveletConv(1, 4)
-print(conv(torch.ones(f.n, 1), data.wavelet_basis).shape)
+print(conv(torch.ones(f.n, 1), wm.nn.BatchBasis(data)).shape)
 
 # %%
 # ``wm.MMF`` is an estimator of **scikit-learn**. On the covariance of the pixels of handwritten

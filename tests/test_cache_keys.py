@@ -171,9 +171,9 @@ class Kept:
 
 
 def node_runs(folder: Path) -> Kept:
-    from wavemmf.nn import NodeProblem, classify_nodes, load_problem
+    from wavemmf.experiments.nodes import NodeProblem, classify_nodes, load_node_problem
 
-    p = load_problem("karate")
+    p = load_node_problem("karate")
     x, y = p.x.clone(), p.y.clone()
     x[3, 3] += 0.5
     y[5] = 1 - y[5]
@@ -189,7 +189,7 @@ def node_runs(folder: Path) -> Kept:
     ]
     return Kept(
         classify_nodes,
-        "wavemmf.nn.nodes.classify.train_nodes",
+        "wavemmf.experiments.nodes._classify.train_nodes",
         {
             "dataset": problem, "split": "public", "model": "gcn", "runs": 1, "seed": 0,
             "epochs": 2, "folder": folder,
@@ -198,12 +198,12 @@ def node_runs(folder: Path) -> Kept:
             "dataset": problems, "split": ["60/20/20", "40/20/40"],
             "model": ["mlp", "appnp", "wavelet"], "seed": [1], "epochs": [3], "runs": [3],
         },
-        {"report": lambda *_: None},
+        {"progress": lambda *_: None},
     )  # fmt: skip
 
 
 def graph_runs(folder: Path) -> Kept:
-    from wavemmf.nn import GraphProblem, classify_graphs
+    from wavemmf.experiments.graphs import GraphProblem, classify_graphs
 
     graphs = [wm.graphs.cycle(n) for n in range(5, 17)]
     labelled = [replace(graph, labels=np.arange(graph.n) % 2) for graph in graphs]
@@ -220,7 +220,7 @@ def graph_runs(folder: Path) -> Kept:
     ]
     return Kept(
         classify_graphs,
-        "wavemmf.nn.graphs.models.train_graphs",
+        "wavemmf.experiments.graphs._models.train_graphs",
         {
             "dataset": problem, "model": "gin", "protocol": "honest", "folds": "stratified",
             "num_folds": 2, "seeds": 1, "seed": 0, "epochs": 1, "members": 1, "folder": folder,
@@ -230,7 +230,7 @@ def graph_runs(folder: Path) -> Kept:
             "num_folds": [3], "seed": [1], "seeds": [3], "epochs": [2], "members": [2],
         },
         # The kinds of fixed folds are read from files of data sets, and arrive as other folds.
-        {"report": lambda *_: None, "jobs": 1, "folds": "stratified"},
+        {"progress": lambda *_: None, "jobs": 1, "folds": "stratified"},
     )  # fmt: skip
 
 
@@ -258,7 +258,7 @@ def bases_on_disk(folder: Path) -> Kept:
     swapped = [groups[0][::-1], *groups[1:]]
     return Kept(
         wavelet_basis,
-        "wavemmf.nn.compute.factorize",
+        "wavemmf.nn._operators.factorize",
         {"graph": KARATE, "core": 8, "k": 4, "cache": folder, "optimize": "lbfgs", "steps": 2},
         {
             "graph": [reweighted(KARATE), wm.graphs.cycle(34)], "core": [7, None], "k": [3],
@@ -292,7 +292,7 @@ def curves(folder: Path) -> Kept:
             "panel": [replace(panel, **{name: new}) for name, new in changes.items()],
             "steps": [3], "runs": [2], "seed": [1],
         },
-        {"report": lambda *_: None},
+        {"progress": lambda *_: None},
     )  # fmt: skip
 
 
@@ -379,7 +379,7 @@ def test_settings_without_content_are_refused_before_the_work(
     pytest.importorskip("torch")
     from wavemmf.nn import wavelet_basis
 
-    monkeypatch.setattr("wavemmf.nn.compute.factorize", None)
+    monkeypatch.setattr("wavemmf.nn._operators.factorize", None)
     with pytest.raises(InputTypeError, match="cannot be told apart by its content"):
         wavelet_basis(KARATE, core=8, k=4, cache=tmp_path, **settings)
 
@@ -388,19 +388,19 @@ def test_an_interrupted_factorization_is_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch")
-    from wavemmf.nn import compute
+    from wavemmf.nn import wavelet_basis
 
     whole = wm.factorize(KARATE, core=8)
     cut = replace(whole, history=replace(whole.history, stopped="interrupted"))
-    monkeypatch.setattr("wavemmf.nn.compute.factorize", lambda *_, **__: cut)
-    compute.wavelet_basis(KARATE, core=8, cache=tmp_path)
+    monkeypatch.setattr("wavemmf.nn._operators.factorize", lambda *_, **__: cut)
+    wavelet_basis(KARATE, core=8, cache=tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("value", ["0.9", None, True, float("nan"), {"x": "y"}, [0.5, "0.5"]])
 def test_results_that_are_no_numbers_are_computed_again(value: Any, tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    from wavemmf.nn.results import ResultStore
+    from wavemmf.experiments._results import ResultStore
 
     store = ResultStore(tmp_path)
     store.save(("run",), "key", {"accuracy": 0.9, "curve": [[1, 2.5]]})
@@ -416,47 +416,33 @@ def test_results_that_are_no_numbers_are_computed_again(value: Any, tmp_path: Pa
 
 def test_bases_in_memory_are_found_by_all_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
-    from wavemmf.nn import GraphProblem, load_problem
+    from wavemmf.experiments.graphs import GraphProblem
+    from wavemmf.experiments.nodes import load_node_problem
 
     groups = [[34 - i, 33 - i] for i in range(1, 31)]
     long = np.arange(4000)
-    problem = load_problem("karate")
+    problem = load_node_problem("karate")
     assert problem.basis(core=8, k=4) is problem.basis(k=4, core=8)
     assert problem.basis(core=8, k=4) is not problem.basis(core=8, k=3)
-    monkeypatch.setattr("wavemmf.nn.nodes.problem.wavelet_basis", lambda *_, **__: object())
+    monkeypatch.setattr(
+        "wavemmf.experiments.nodes._problem.wavelet_basis", lambda *_, **__: object()
+    )
     one, other = (problem.basis(select=(groups, array)) for array in (long, long[::-1]))
     assert one is not other
     many = GraphProblem("one", [KARATE], [0])
-    monkeypatch.setattr("wavemmf.nn.graphs.problem.compute_bases", lambda *_, **__: object())
+    monkeypatch.setattr(
+        "wavemmf.experiments.graphs._problem.compute_bases", lambda *_, **__: object()
+    )
     first, second = (many.bases(options={"x": array}) for array in (long, long + 1))
     assert first is not second
-    assert many.bases(report=lambda *_: None, options={"x": long}) is first
-
-
-def test_transforms_find_bases_by_graph_matrix_and_settings() -> None:
-    pytest.importorskip("torch_geometric")
-    from test_nn_transform import as_data
-    from wavemmf.nn import AddGraphWavelets, AddWaveletBasis
-
-    for transform in (AddWaveletBasis(core=8, k=4), AddGraphWavelets(k=4, core=8, optimize=None)):
-        for graph in (KARATE, KARATE, wm.graphs.cycle(34)):
-            transform(as_data(graph))
-        assert len(transform._known) == 2
-        transform.settings["k"] = 3
-        transform(as_data(KARATE))
-        assert len(transform._known) == 3
-    basis = AddWaveletBasis(core=8, k=4)
-    basis(as_data(KARATE))
-    basis.matrix = "laplacian"
-    basis(as_data(KARATE))
-    assert len(basis._known) == 2
+    assert many.bases(progress=lambda *_: None, options={"x": long}) is first
 
 
 def test_problems_do_not_change_under_what_was_made_of_them() -> None:
     pytest.importorskip("torch")
-    from wavemmf.nn import NodeProblem, load_problem
+    from wavemmf.experiments.nodes import NodeProblem, load_node_problem
 
-    p = load_problem("karate")
+    p = load_node_problem("karate")
     with pytest.raises(AttributeError):
         p.y = p.y.flip(0)
     own = p.y.clone()

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import wavemmf as wm
 from wavemmf.cli import app
-from wavemmf.experiments import METHODS
+from wavemmf.experiments import CONTENDERS
 
 FAST = "greedy,greedy-k2,nystrom"
 
@@ -102,7 +102,7 @@ class TestProcess:
         assert (done.returncode, done.stderr) == (0, "")
         assert "\x1b" not in done.stdout
         lines = [line.split() for line in done.stdout.splitlines()]
-        shown = [line[:2] for line in lines if line and line[0] in METHODS]
+        shown = [line[:2] for line in lines if line and line[0] in CONTENDERS]
         assert shown == [[name, core] for core in "48" for name in FAST.split(",")]
         assert plot.read_bytes().startswith(b"\x89PNG")
         with open(table, encoding="utf-8", newline="") as stream:

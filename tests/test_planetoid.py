@@ -310,7 +310,7 @@ def test_nobody_unpickles_anything_while_nodes_are_classified(tmp_path):
         "'--model', 'wavelet,gcn', '--runs', '1', '--epochs', '1', '--results', 'kept'], "
         "standalone_mode=False)"
     )
-    prepare = "import wavemmf.nn.nodes.baselines\nfrom wavemmf.cli import app as run"
+    prepare = "import wavemmf.experiments.nodes._baselines\nfrom wavemmf.cli import app as run"
     seen = watched(tmp_path, command, prepare)
     assert "accuracy" in seen
     assert "unpickled: []" in seen

@@ -68,7 +68,7 @@ def test_same_values_as_the_factorization(case, columns, dtype) -> None:
     assert c.shape == x.shape
     atol = 1e-5 if dtype == torch.float32 else 1e-12
     np.testing.assert_allclose(c.detach(), f.analyze(x.numpy()), atol=atol)
-    np.testing.assert_allclose(layer.inverse(c).detach(), x, atol=atol)
+    np.testing.assert_allclose(layer.synthesize(c).detach(), x, atol=atol)
 
 
 def test_residual_is_the_squared_error(case) -> None:
@@ -206,7 +206,7 @@ def test_learns_a_basis_in_which_signals_are_sparse() -> None:
         hidden.theta.copy_(0.5 * random_signals(hidden.theta.numel()))
         codes = random_signals(16, 60)
         codes[codes.abs() < 1.5] = 0.0
-        signals = hidden.inverse(codes)
+        signals = hidden.synthesize(codes)
     layer = MMFLayer(start)
     model = torch.nn.Sequential(layer, torch.nn.Softshrink(0.05))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
@@ -219,7 +219,7 @@ def test_learns_a_basis_in_which_signals_are_sparse() -> None:
         layer.rebase()
         losses.append(loss.item())
     assert losses[-1] < 0.8 * losses[0]
-    assert torch.allclose(layer.inverse(layer(signals)), signals)
+    assert torch.allclose(layer.synthesize(layer(signals)), signals)
 
 
 def test_rebase_keeps_the_basis_and_starts_again_at_zero() -> None:

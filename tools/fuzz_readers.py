@@ -238,13 +238,11 @@ def trainings() -> Reader:
 
 def trained_readers() -> dict[str, Reader]:
     """Return the readers of policies, their trainings, and networks."""
-    from wavemmf.nn.sparse import SparseOperator
-
     policy = wm.rl.Policy(seed=3)
     basis = wm.nn.wavelet_basis(wm.graphs.cycle(6), core=2, k=2)
     net = wm.nn.WaveletNet(6, 2, hidden=4, degree=2)
     inside = inside_safetensors
-    hop = SparseOperator(wm.graphs.cycle(6).adjacency)
+    hop = wm.nn.SparseOperator(wm.graphs.cycle(6).adjacency)
     nets = [saved(lambda p: wm.nn.save_net(net, basis, p, hop=hop), ".safetensors")]
     return {
         "policy": Reader(

@@ -11,7 +11,7 @@ import typer
 from .._progress import progress
 from ..errors import InvalidInputError
 from ..validation import check_choice
-from .classify_graphs import graphs
+from .classify_graphs import accuracy_text, graphs
 from .inputs import JsonOption, SeedOption, words
 from .output import print_facts, print_json, print_table
 
@@ -40,9 +40,9 @@ def nodes(
     model: Annotated[
         str,
         typer.Option(
-            help="wavelet, wavelet-paper, wavelet-few-labels, wavelet-sparse, wavelet-no-similar, "
-            "hops-only, mlp, gcn, chebnet, appnp, gprgnn, gcnii, gwnn, spectral-cnn; several, "
-            "separated by commas, are compared."
+            help="wavelet, wavelet-paper, wavelet-shared, wavelet-end-to-end, wavelet-few-labels, "
+            "wavelet-sparse, wavelet-no-similar, hops-only, mlp, gcn, chebnet, appnp, gprgnn, "
+            "gcnii, gwnn, spectral-cnn; several, separated by commas, are compared."
         ),
     ] = "wavelet",
     runs: Annotated[int, typer.Option(help="Number of splits, with seeds one after another.")] = 10,
@@ -63,15 +63,15 @@ def nodes(
       wavemmf classify nodes --dataset cora --split 60/20/20 --model wavelet --runs 10
       wavemmf classify nodes --dataset citeseer --model wavelet,gcn,appnp --results results
     """  # noqa: D301
-    from ..nn import MODELS, SPLITS, classify_nodes, load_problem
+    from ..experiments.nodes import NODE_MODELS, SPLITS, classify_nodes, load_node_problem
 
     models = words(model) or []
     if not models or len(set(models)) < len(models):
         raise InvalidInputError(f"--model must name networks, each once, got {model!r}")
     for name in models:
-        check_choice("model", name, MODELS)
+        check_choice("model", name, NODE_MODELS)
     check_choice("split", split, SPLITS)
-    problem = load_problem(dataset)
+    problem = load_node_problem(dataset)
     done = []
     for name in models:
         with progress(f"training {name}") as report:
@@ -86,10 +86,8 @@ def nodes(
 
 
 def _together(done: Sequence[Any], told: list[dict[str, Any]]) -> dict[str, Any]:
-    from ..nn import paired_difference
-
     for result, entry in zip(done, told, strict=True):
-        mean, error = paired_difference(done[0], result)
+        mean, error = done[0].better_by(result)
         entry["difference_mean"], entry["difference_standard_error"] = mean, error
     shared = ("dataset", "split", "protocol", "runs")
     return {**{name: told[0][name] for name in shared}, "models": told}
@@ -102,7 +100,7 @@ def _facts(result: Any) -> dict[str, str]:
         "protocol": result.protocol,
         "network": f"{result.model}, {result.facts['parameters']} parameters",
         "runs": f"{told['runs']}, seeds {result.seeds[0]} to {result.seeds[-1]}",
-        "test accuracy": _accuracy(result),
+        "test accuracy": accuracy_text(result.accuracy_mean, result.accuracy_std),
         "validation accuracy": f"{100 * told['validation_accuracy_mean']:.2f}",
         "time": f"{1000 * told['seconds_per_epoch']:.1f} ms per epoch",
     }
@@ -112,19 +110,15 @@ def _facts(result: Any) -> dict[str, str]:
 
 
 def _print_comparison(done: Sequence[Any]) -> None:
-    from ..nn import paired_difference
-
     first = done[0]
     typer.echo(f"{first.dataset}, {first.protocol}, {len(first.seeds)} runs\n")
     rows = []
     for result in done:
-        mean, error = paired_difference(first, result)
+        mean, error = first.better_by(result)
         gain = "" if result is first else f"{100 * mean:+.2f} ± {100 * error:.2f}"
         speed = f"{1000 * result.to_json()['seconds_per_epoch']:.1f}"
-        rows.append([result.model, _accuracy(result), gain, speed])
+        rows.append(
+            [result.model, accuracy_text(result.accuracy_mean, result.accuracy_std), gain, speed]
+        )
     headings = ["network", "test accuracy", f"{first.model} is better by", "ms per epoch"]
     print_table(headings, [rows])
-
-
-def _accuracy(result: Any) -> str:
-    return f"{100 * result.accuracy_mean:.2f} ± {100 * result.accuracy_std:.2f}"

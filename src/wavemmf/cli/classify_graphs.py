@@ -70,7 +70,12 @@ def graphs(
       wavemmf classify graphs --dataset MUTAG --protocol honest --model wavelet
       wavemmf classify graphs --dataset NCI1 --model wavelet,filterless,gin --jobs 2 --results r
     """  # noqa: D301
-    from ..nn import GRAPH_MODELS, PROTOCOLS, classify_graphs, load_graph_problem
+    from ..experiments.graphs import (
+        GRAPH_MODELS,
+        PROTOCOLS,
+        classify_graphs,
+        load_graph_problem,
+    )
 
     models = words(model) or []
     if not models or len(set(models)) < len(models):
@@ -111,10 +116,8 @@ def accuracy_text(mean: float | None, std: float | None) -> str:
 
 
 def _together(done: Sequence[Any], told: list[dict[str, Any]]) -> dict[str, Any]:
-    from ..nn import paired_graph_difference
-
     for result, entry in zip(done, told, strict=True):
-        mean, error = paired_graph_difference(done[0], result)
+        mean, error = done[0].better_by(result)
         entry["difference_mean"], entry["difference_standard_error"] = mean, error
     shared = ("dataset", "protocol", "folds", "runs", "seeds")
     return {**{name: told[0][name] for name in shared}, "models": told}
@@ -147,14 +150,12 @@ def _without(told: dict[str, Any]) -> str:
 
 
 def _print_comparison(done: Sequence[Any]) -> None:
-    from ..nn import paired_graph_difference
-
     first = done[0]
     typer.echo(f"{first.dataset}, protocol {first.protocol}, {first.accuracies.size} runs\n")
     rows = []
     for result in done:
         told = result.to_json()
-        mean, error = paired_graph_difference(first, result)
+        mean, error = first.better_by(result)
         gain = "" if result is first else f"{100 * mean:+.2f} ± {100 * error:.2f}"
         rows.append(
             [

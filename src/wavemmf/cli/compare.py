@@ -15,14 +15,14 @@ import typer
 from .._files import check_writable
 from .._progress import progress
 from ..experiments import (
-    METHODS,
+    CONTENDERS,
     ComparisonRow,
     save_comparison_csv,
     save_comparison_plot,
     save_tradeoff_plot,
 )
 from ..experiments import compare as run_comparison
-from ..experiments.methods import choose_methods
+from ..experiments._contenders import choose_methods
 from ..graphs import as_matrix
 from ..plot import check_plot_path
 from .inputs import (
@@ -51,7 +51,7 @@ def compare(
     methods: Annotated[
         str | None,
         typer.Option(
-            help=f"Methods, separated by commas: {', '.join(METHODS)}. By default all that are "
+            help=f"Methods, separated by commas: {', '.join(CONTENDERS)}. By default all that are "
             "installed but learned-restarts, for large matrices without those that need a dense "
             "matrix."
         ),

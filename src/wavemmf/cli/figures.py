@@ -9,8 +9,7 @@ import typer
 
 from .._progress import progress
 from ..errors import InvalidInputError
-from ..experiments import ComparisonRow
-from ..experiments.csvfile import save_csv
+from ..experiments import ComparisonRow, save_csv
 from ..experiments.figures import (
     PANELS,
     WAVELET_LEVELS,

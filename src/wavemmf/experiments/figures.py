@@ -17,7 +17,7 @@ from ..factorization import Factorization
 from ..factorize import factorize
 from ..graphs import Graph, cayley_tree, named
 from ..plot import comparison, wavelet
-from .compare import ComparisonRow, compare
+from ._compare import ComparisonRow, compare
 
 __all__ = [
     "PANELS",
@@ -31,7 +31,7 @@ __all__ = [
 
 #: The levels whose wavelets the paper shows.
 WAVELET_LEVELS = (1, 20, 39)
-_METHODS = ("learned", "greedy-k2", "nystrom")
+_SHOWN = ("learned", "greedy-k2", "nystrom")
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def run_panel(
     steps: int = 100,
     runs: int = 5,
     seed: int = 0,
-    report: Report = silent,
+    progress: Report = silent,
 ) -> list[ComparisonRow]:
     """Compute the curves of one matrix, or read them if they were computed like this before.
 
@@ -82,7 +82,7 @@ def run_panel(
         What to compute.
     folder : path
         Keeps the result as JSON.
-    steps, runs, seed, report
+    steps, runs, seed, progress
         As for `compare`.
 
     Returns
@@ -100,12 +100,12 @@ def run_panel(
     """
     settings = {**asdict(panel), "steps": steps, "runs": runs, "seed": seed}
     graph = named(panel.name)
-    key = fingerprint("curves", matrix=graph, methods=_METHODS, settings=settings)
+    key = fingerprint("curves", matrix=graph, methods=_SHOWN, settings=settings)
     kept = folder / f"{panel.name}.json"
     if (rows := _kept_rows(kept, key)) is not None:
         return rows
     rows = compare(
-        graph, panel.cores, panel.k, panel.drop, _METHODS, seed, runs, report, steps=steps
+        graph, panel.cores, panel.k, panel.drop, _SHOWN, seed, runs, progress, steps=steps
     )
     whole = {"key": key, "settings": settings, "rows": [asdict(row) for row in rows]}
     with atomic_write(kept) as stream:
@@ -139,7 +139,7 @@ def draw_curves(panels: Sequence[Panel], rows: Sequence[Sequence[ComparisonRow]]
     for ax in axes[1:]:
         ax.set_ylabel(ax.get_ylabel().partition("\n")[2])  # no more than the note on small errors
     handles = axes[0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside lower center", ncols=len(_METHODS), frameon=False)
+    figure.legend(*handles, loc="outside lower center", ncols=len(_SHOWN), frameon=False)
     return figure
 
 

@@ -1,10 +1,12 @@
-"""Wavelet networks: convolutions that filter signals in the basis of a factorization.
+"""Wavelet networks: what they are built from, for one graph and for batches of graphs.
 
 >>> import torch
 >>> import wavemmf as wm
->>> basis = wm.nn.WaveletBasis(wm.factorize(wm.graphs.karate(), core=8, k=4))
+>>> basis = wm.nn.wavelet_basis(wm.graphs.karate(), core=8, k=4)
 >>> wm.nn.WaveletConv(3, 5)(torch.randn(34, 3), basis).shape
 torch.Size([34, 5])
+
+Data sets, protocols and networks to compare with are in `wavemmf.experiments`.
 """
 
 from __future__ import annotations
@@ -16,98 +18,44 @@ from .._optional import require
 
 require("torch", extra="torch")
 
-from .basis import WaveletBasis  # noqa: E402
-from .compute import hop_operator, network_matrix, wavelet_basis  # noqa: E402
-from .conv import WaveletConv  # noqa: E402
-from .filters import FreeFilter, SpectralFilter  # noqa: E402
-from .graphs.classify import classify_graphs  # noqa: E402
-from .graphs.duplicates import isomorphism_classes  # noqa: E402
-from .graphs.equivariance import equivariance  # noqa: E402
-from .graphs.folds import FOLDS, Fold, inner_holdout, make_folds  # noqa: E402
-from .graphs.models import GRAPH_MODELS  # noqa: E402
-from .graphs.net import GraphWaveletNet  # noqa: E402
-from .graphs.problem import GRAPH_DATASETS, GraphProblem, load_graph_problem  # noqa: E402
-from .graphs.protocol import (  # noqa: E402
-    PROTOCOLS,
-    GraphClassification,
-    paired_graph_difference,
-)
-from .graphs.settings import (  # noqa: E402
-    GRAPH_PRESETS,
-    GraphNetSettings,
-    GraphTraining,
-)
-from .net import WaveletNet  # noqa: E402
-from .nodes.classify import Classification, classify_nodes, paired_difference  # noqa: E402
-from .nodes.models import BASELINES, MODELS  # noqa: E402
-from .nodes.problem import DATASETS, NodeProblem, load_problem  # noqa: E402
-from .nodes.splits import SPLITS, Split, make_split  # noqa: E402
-from .nodes.train import Outcome, train_nodes  # noqa: E402
-from .propagation import WaveletPropagation  # noqa: E402
-from .responses import RESPONSES, pagerank_tail  # noqa: E402
-from .settings import PRESETS, NetSettings, TrainingSettings  # noqa: E402
-from .sparse import SparseOperator  # noqa: E402
-from .storage import SavedNet, load_net, save_net  # noqa: E402
+from ._basis import WaveletBasis  # noqa: E402
+from ._batch import BatchBasis  # noqa: E402
+from ._conv import WaveletConv  # noqa: E402
+from ._filters import FreeFilter, SpectralFilter  # noqa: E402
+from ._graph_net import GraphWaveletNet  # noqa: E402
+from ._net import WaveletNet  # noqa: E402
+from ._operators import hop_operator, wavelet_basis  # noqa: E402
+from ._pooling import WaveletPooling  # noqa: E402
+from ._propagation import WaveletPropagation  # noqa: E402
+from ._protocol import Basis  # noqa: E402
+from ._settings import GraphNetSettings, NetSettings  # noqa: E402
+from ._sparse import SparseOperator  # noqa: E402
+from ._storage import load_net, save_net  # noqa: E402
 
 __all__ = [
-    "BASELINES",
-    "DATASETS",
-    "FOLDS",
-    "GRAPH_DATASETS",
-    "GRAPH_MODELS",
-    "GRAPH_PRESETS",
-    "MODELS",
-    "PRESETS",
-    "PROTOCOLS",
-    "RESPONSES",
-    "SPLITS",
-    "AddGraphWavelets",
     "AddWaveletBasis",
-    "Classification",
-    "Fold",
+    "Basis",
+    "BatchBasis",
     "FreeFilter",
-    "GraphClassification",
     "GraphNetSettings",
-    "GraphProblem",
-    "GraphTraining",
     "GraphWaveletNet",
     "NetSettings",
-    "NodeProblem",
-    "Outcome",
-    "SavedNet",
     "SparseOperator",
     "SpectralFilter",
-    "Split",
-    "TrainingSettings",
     "WaveletBasis",
     "WaveletConv",
     "WaveletNet",
+    "WaveletPooling",
     "WaveletPropagation",
-    "classify_graphs",
-    "classify_nodes",
-    "equivariance",
     "hop_operator",
-    "inner_holdout",
-    "isomorphism_classes",
-    "load_graph_problem",
     "load_net",
-    "load_problem",
-    "make_folds",
-    "make_split",
-    "network_matrix",
-    "pagerank_tail",
-    "paired_difference",
-    "paired_graph_difference",
     "save_net",
-    "train_nodes",
     "wavelet_basis",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    # The transforms need PyTorch Geometric; the rest does not.
+    # The transform needs PyTorch Geometric; the rest does not.
     if name == "AddWaveletBasis":
-        return importlib.import_module(".transform", __name__).AddWaveletBasis
-    if name == "AddGraphWavelets":
-        return importlib.import_module(".graphs.transform", __name__).AddGraphWavelets
+        return importlib.import_module("._transform", __name__).AddWaveletBasis
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

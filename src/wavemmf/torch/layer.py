@@ -45,7 +45,7 @@ class MMFLayer(torch.nn.Module):
     >>> layer
     MMFLayer(n=34, levels=26, core=8, k=4, parameters=156)
     >>> x = torch.ones(34, 2)
-    >>> torch.allclose(layer.inverse(layer(x)), x, atol=1e-5)
+    >>> torch.allclose(layer.synthesize(layer(x)), x, atol=1e-5)
     True
     """
 
@@ -81,12 +81,16 @@ class MMFLayer(torch.nn.Module):
         check_tensor("theta", self.theta)
         return self.coordinates.blocks(self.theta, self.base)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Return the wavelet coefficients of the signals `x`."""
+    def analyze(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the wavelet coefficients of the signals `x`, as ``layer(x)`` does."""
         return analyze(x, self.rotations, self.blocks)
 
-    def inverse(self, c: torch.Tensor) -> torch.Tensor:
-        """Return the signals with the wavelet coefficients `c`."""
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the wavelet coefficients of the signals `x`."""
+        return self.analyze(x)
+
+    def synthesize(self, c: torch.Tensor) -> torch.Tensor:
+        """Return the signals with the wavelet coefficients `c`: the inverse of `analyze`."""
         return synthesize(c, self.rotations, self.blocks)
 
     def filter(self, x: torch.Tensor, gains: torch.Tensor) -> torch.Tensor:

@@ -1,0 +1,100 @@
+"""The paper's table of graph classification, run again: every model on the same folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+
+from .._progress import Report, silent
+from ..validation import check_choice, check_integer
+from .graphs import (
+    GRAPH_DATASETS,
+    GRAPH_MODELS,
+    PROTOCOLS,
+    GraphClassification,
+    GraphProblem,
+    classify_graphs,
+    load_graph_problem,
+)
+
+__all__ = ["PUBLISHED_GRAPHS", "published_by_the_paper", "run_graph_table"]
+
+#: Accuracies in per cent as published: the paper's wavelet network; GIN (Xu et al. 2019, protocol
+#: xu); under protocol honest GIN and the structure-agnostic baseline of Errica et al. 2020. The
+#: paper has no row D&D; the share of non-zeros it states for PROTEINS is impossible there, so that
+#: row is probably D&D.
+PUBLISHED_GRAPHS: dict[str, dict[str, float]] = {
+    "MUTAG": {"paper": 86.31, "GIN, xu": 89.4},
+    "PTC": {"paper": 67.99, "GIN, xu": 64.6},
+    "PROTEINS": {"paper": 78.72, "GIN, xu": 76.2, "structure-agnostic, honest": 75.8},
+    "DD": {
+        "the paper's row PROTEINS, probably D&D": 78.72,
+        "structure-agnostic, honest": 78.4,
+    },
+    "NCI1": {"paper": 71.04, "GIN, xu": 82.7, "GIN, honest": 80.0},
+}
+
+
+def run_graph_table(
+    datasets: Sequence[str] = tuple(PUBLISHED_GRAPHS),
+    models: Sequence[str] = ("wavelet", "filterless", "gin", "wl", "counts"),
+    protocols: Sequence[str] = ("honest", "xu"),
+    num_folds: int = 10,
+    seeds: int = 3,
+    seed: int = 0,
+    epochs: int | None = None,
+    jobs: int = 1,
+    results: Path | None = None,
+    progress: Report = silent,
+) -> list[GraphClassification]:
+    """Run all models on all data sets under all protocols, one after the other.
+
+    Parameters
+    ----------
+    datasets, models, protocols : sequences of str
+        What to run; see `classify_graphs`.
+    num_folds, seeds, seed, epochs, jobs, results
+        As for `classify_graphs`.
+    progress : callable
+        Called as ``progress(done, total, note)`` after every fold of the whole study.
+
+    Returns
+    -------
+    list of GraphClassification
+    """
+    for name, values, allowed in (
+        ("dataset", datasets, GRAPH_DATASETS),
+        ("model", models, GRAPH_MODELS),
+        ("protocol", protocols, tuple(PROTOCOLS)),
+    ):
+        for value in values:
+            check_choice(name, value, allowed)
+    for name, number in (("folds", num_folds), ("seeds", seeds), ("jobs", jobs)):
+        check_integer(name, number, 1)
+    cells = list(product(datasets, protocols, models))
+    each = num_folds * seeds
+    done: list[GraphClassification] = []
+    problem: GraphProblem | None = None
+    for dataset, protocol, model in cells:
+        if problem is None or problem.name != dataset:
+            problem = load_graph_problem(dataset, cache=True)
+        before = len(done) * each
+
+        def overall(folds: int, of: int, note: str, title: str = f"{dataset}, {protocol}") -> None:
+            progress(before + folds, len(cells) * each, f"{title}, {note}")  # noqa: B023
+
+        done.append(
+            classify_graphs(
+                problem, model, protocol, "stratified", num_folds, seeds, seed, epochs, None, jobs,
+                results, overall,
+            )
+        )  # fmt: skip
+    return done
+
+
+def published_by_the_paper(result: GraphClassification) -> float | None:
+    """Return the paper's figure beside a wavelet network, and nothing beside others."""
+    if not result.model.startswith("wavelet"):
+        return None
+    return PUBLISHED_GRAPHS.get(result.dataset, {}).get("paper")

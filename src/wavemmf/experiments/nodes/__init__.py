@@ -1,0 +1,37 @@
+"""Classify the nodes of one graph: data sets, splits, networks to compare with, training.
+
+>>> from wavemmf.experiments.nodes import classify_nodes
+>>> classify_nodes("karate", model="wavelet", runs=1, epochs=3).seeds
+(0,)
+"""
+
+from __future__ import annotations
+
+from ..._optional import require
+
+require("torch", extra="torch")
+
+from ._classify import NodeClassification, classify_nodes  # noqa: E402
+from ._models import NODE_BASELINES, NODE_MODELS  # noqa: E402
+from ._problem import NODE_DATASETS, NodeProblem, load_node_problem  # noqa: E402
+from ._recipes import NODE_RECIPES, NodeRecipe, NodeTraining  # noqa: E402
+from ._splits import SPLITS, Split, make_split  # noqa: E402
+from ._train import NodeOutcome, train_nodes  # noqa: E402
+
+__all__ = [
+    "NODE_BASELINES",
+    "NODE_DATASETS",
+    "NODE_MODELS",
+    "NODE_RECIPES",
+    "SPLITS",
+    "NodeClassification",
+    "NodeOutcome",
+    "NodeProblem",
+    "NodeRecipe",
+    "NodeTraining",
+    "Split",
+    "classify_nodes",
+    "load_node_problem",
+    "make_split",
+    "train_nodes",
+]

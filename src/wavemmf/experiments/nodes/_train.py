@@ -1,0 +1,160 @@
+"""Train a network on some nodes, choose it by others, and test it on the rest."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from ..._progress import Report, silent
+from ...errors import InvalidInputError
+from .._subsets import check_inside
+from ._labels import check_classes
+from ._parameters import parameter_groups
+from ._recipes import NodeTraining
+from ._splits import Split
+
+__all__ = ["NodeOutcome", "train_nodes"]
+
+# Probabilities are raised to this power before two predictions are drawn to their mean.
+_SHARPENING = 2.0
+
+
+@dataclass(frozen=True)
+class NodeOutcome:
+    """What a training came to.
+
+    Parameters
+    ----------
+    test_accuracy, validation_accuracy : float
+        Shares of nodes classified correctly by the network of the chosen epoch.
+    best_epoch, epochs : int
+        The epoch chosen by the validation nodes, and how many were run.
+    seconds : float
+        Time of the training alone.
+    """
+
+    test_accuracy: float
+    validation_accuracy: float
+    best_epoch: int
+    epochs: int
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return asdict(self)
+
+
+def train_nodes(
+    net: torch.nn.Module,
+    scores: Callable[[], torch.Tensor],
+    y: torch.Tensor,
+    split: Split,
+    settings: NodeTraining | None = None,
+    progress: Report = silent,
+) -> NodeOutcome:
+    """Train `net`, which afterwards has the weights of the epoch that was chosen.
+
+    The test nodes are looked at once, after the epoch has been chosen by the validation nodes.
+
+    Parameters
+    ----------
+    net : Module
+        The network.
+    scores : callable
+        Returns the network's scores of all nodes, shape (n, classes).
+    y : tensor of shape (n,)
+        Classes of all nodes.
+    split : Split
+        Which nodes are for what.
+    settings : NodeTraining, optional
+        Learning rate, epochs, patience.
+    progress : callable
+        Called as ``progress(done, total, note)`` after every epoch.
+
+    Returns
+    -------
+    NodeOutcome
+
+    Raises
+    ------
+    InvalidInputError, InputTypeError
+        If classes or nodes are none, or the untrained network scores nodes with NaN.
+    """
+    s = settings or NodeTraining()
+    y = check_classes(y)
+    check_inside("node", len(y), **split.sets)
+    train, validation = torch.from_numpy(split.train), torch.from_numpy(split.validation)
+    optimizer = torch.optim.Adam(parameter_groups(net, s), lr=s.learning_rate)
+    choice = _Choice()
+    start = time.perf_counter()
+    epoch = 0
+    for epoch in range(1, s.epochs + 1):
+        net.train()
+        optimizer.zero_grad()
+        loss = _loss(scores, y, train, s.agreement)
+        if epoch == 1 and not bool(torch.isfinite(loss)):
+            raise InvalidInputError(
+                f"the network's loss on the training nodes is {loss.item()} before it has learned "
+                "anything: look for NaN or infinite features"
+            )
+        loss.backward()
+        optimizer.step()
+        choice.see(net, epoch, *_judge(net, scores, y, validation))
+        progress(epoch, s.epochs, f"validation accuracy {choice.accuracy:.3f}")
+        if epoch - choice.last_progress >= s.patience:
+            break
+    seconds = time.perf_counter() - start
+    net.load_state_dict(choice.state)
+    accuracy, _ = _judge(net, scores, y, torch.from_numpy(split.test))
+    return NodeOutcome(accuracy, choice.accuracy, choice.epoch, epoch, seconds)
+
+
+def _loss(
+    scores: Callable[[], torch.Tensor], y: torch.Tensor, train: torch.Tensor, agreement: float
+) -> torch.Tensor:
+    """Return the loss on the training nodes, and on all if two predictions are to agree."""
+    if agreement == 0.0:
+        return cross_entropy(scores()[train], y[train])
+    both = [scores(), scores()]
+    loss = sum((cross_entropy(each[train], y[train]) for each in both), torch.zeros(())) / 2.0
+    chances = [each.softmax(dim=1) for each in both]
+    target = ((chances[0] + chances[1]) / 2.0).detach() ** _SHARPENING
+    target = target / target.sum(dim=1, keepdim=True)
+    apart = sum((((each - target) ** 2).sum(dim=1).mean() for each in chances), torch.zeros(()))
+    return loss + agreement * apart / 2.0
+
+
+class _Choice:
+    """The epoch with the best validation accuracy, and when there was progress last."""
+
+    def __init__(self) -> None:
+        self.accuracy, self.loss, self.lowest = -1.0, float("inf"), float("inf")
+        self.epoch = self.last_progress = 0
+        self.state: dict[str, Any] = {}
+
+    def see(self, net: torch.nn.Module, epoch: int, accuracy: float, loss: float) -> None:
+        if accuracy > self.accuracy or loss < self.lowest:
+            self.last_progress = epoch
+        self.lowest = min(self.lowest, loss)
+        if (accuracy, -loss) > (self.accuracy, -self.loss):
+            self.accuracy, self.loss, self.epoch = accuracy, loss, epoch
+            self.state = copy.deepcopy(net.state_dict())
+
+
+@torch.no_grad()
+def _judge(
+    net: torch.nn.Module,
+    scores: Callable[[], torch.Tensor],
+    y: torch.Tensor,
+    nodes: torch.Tensor,
+) -> tuple[float, float]:
+    net.eval()
+    given, wanted = scores()[nodes], y[nodes]
+    accuracy = (given.argmax(dim=1) == wanted).double().mean().item()
+    return accuracy, cross_entropy(given, wanted).item()

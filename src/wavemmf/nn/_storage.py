@@ -1,0 +1,103 @@
+"""Networks in files, with the operators they work with: safetensors, never pickle."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+import scipy.sparse as sp
+import torch
+
+from .._tensorfile import TensorFile, check_claims
+from ._basis import WaveletBasis
+from ._net import WaveletNet
+from ._sparse import SparseOperator
+
+__all__ = ["SavedNet", "load_net", "save_net"]
+
+_FILE = TensorFile("wavemmf-net", "a network", 1)
+
+
+def save_net(
+    net: WaveletNet,
+    basis: WaveletBasis,
+    path: str | os.PathLike[str],
+    hop: SparseOperator | None = None,
+    similar: SparseOperator | None = None,
+) -> None:
+    """Write a network together with its basis and hops, whole or not at all.
+
+    Parameters
+    ----------
+    net : WaveletNet
+        What to save.
+    basis : WaveletBasis
+        The basis it works in.
+    path : str or path
+        The file, usually named .safetensors.
+    hop, similar : SparseOperator, optional
+        The exact hop of a decoupled network, and the one between nodes that are alike.
+    """
+    header = {
+        "channels": list(net.channels),
+        "num_wavelets": basis.n,
+        "learn": basis.learn,
+        "settings": net.settings.to_json(),
+    }
+    modules: dict[str, Any] = {"net": net, "basis": basis, "hop": hop, "similar": similar}
+    _FILE.write(path, header, {n: m.state_dict() for n, m in modules.items() if m is not None})
+
+
+class SavedNet(NamedTuple):
+    """A network and what it works with; ``net(x, *saved[1:])`` runs it."""
+
+    net: WaveletNet
+    basis: WaveletBasis
+    hop: SparseOperator | None
+    similar: SparseOperator | None
+
+
+def load_net(path: str | os.PathLike[str]) -> SavedNet:
+    """Read what `save_net` wrote: the network, its basis, and its hops if it has any.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such file.
+    FileFormatError
+        If it is damaged, of another kind, or written by a later version.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, wavemmf as wm
+    >>> basis = wm.nn.wavelet_basis(wm.graphs.karate(), core=8, k=4)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_net(WaveletNet(34, 2), basis, pathlib.Path(folder, "net.safetensors"))
+    ...     load_net(pathlib.Path(folder, "net.safetensors"))[1].n
+    34
+    """
+    return _FILE.read(path, _rebuild)
+
+
+def _rebuild(header: dict[str, Any], groups: dict[str, dict[str, torch.Tensor]]) -> SavedNet:
+    inputs, outputs = header["channels"]
+    settings = dict(header["settings"], num_wavelets=header["num_wavelets"])
+    lengths = {name: settings[name] for name in ("layers", "hops", "similar_hops", "degree")}
+
+    def make() -> WaveletNet:
+        return WaveletNet(inputs, outputs, **settings)
+
+    check_claims(lengths, make, groups["net"])
+    net = make()
+    net.load_state_dict(groups["net"])
+    basis = WaveletBasis.from_state_dict(groups["basis"], learn=header["learn"])
+    return SavedNet(net, basis, _operator(groups, "hop"), _operator(groups, "similar"))
+
+
+def _operator(groups: dict[str, dict[str, torch.Tensor]], name: str) -> SparseOperator | None:
+    saved = groups.get(name)
+    if saved is None:
+        return None
+    operator = SparseOperator(sp.csr_array((1, 1)), saved["values"].dtype)
+    operator.load_state_dict(saved)
+    return operator

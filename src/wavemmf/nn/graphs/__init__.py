@@ -1,1 +1,0 @@
-"""Classify whole graphs: data, folds, batches of bases, networks, kernels, protocols."""
