@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--name", default="NCI1")
     parser.add_argument("--steps", type=int, nargs="*", default=[200, 500])
     arguments = parser.parse_args()
-    data = wm.graphs.tu_dataset(arguments.name)
+    data = wm.datasets.tu_dataset(arguments.name)
     print(f"{data}, {np.mean([g.n for g in data.graphs]):.1f} nodes on average")
     pairs = {"core": 2, "k": 2}
     compare(data.graphs, "k=2, core 2", pairs)

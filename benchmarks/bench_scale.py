@@ -56,7 +56,7 @@ def graph_of(case: Case) -> wm.graphs.Graph:
         return wm.graphs.grid(case["side"], case["side"])
     if name == "barabasi_albert":
         return wm.graphs.barabasi_albert(case["n"], 3, seed=0)
-    return wm.graphs.minnesota() if name == "minnesota" else wm.graphs.snap(name)
+    return wm.graphs.minnesota() if name == "minnesota" else wm.datasets.snap(name)
 
 
 def measure(case: Case) -> Case:

@@ -36,7 +36,7 @@ def matrices(only: list[str] | None) -> Iterator[tuple[str, int, Any]]:
         if only is None or name in only:
             yield name, core, wm.graphs.normalized_laplacian(load())
     if only is None or "molecules" in only:
-        graphs = wm.graphs.tu_dataset("NCI1").graphs
+        graphs = wm.datasets.tu_dataset("NCI1").graphs
         for index in MOLECULES:
             laplacian = wm.graphs.normalized_laplacian(graphs[index])
             yield f"NCI1-{index}", max(2, laplacian.shape[0] // 8), laplacian

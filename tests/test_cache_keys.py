@@ -18,7 +18,7 @@ import wavemmf as wm
 from wavemmf._fingerprint import fingerprint
 from wavemmf.errors import InputTypeError, InvalidInputError
 from wavemmf.experiments import figures
-from wavemmf.graphs.partition import partitioner
+from wavemmf.graphs import partitioner
 from wavemmf.select import Evolution, Greedy, Random, Regular
 
 KARATE = wm.graphs.karate()

@@ -14,7 +14,7 @@ pytest.importorskip("torch_geometric", reason="the extra pyg is not installed")
 from torch_geometric.data import Batch, Data  # noqa: E402
 from torch_geometric.loader import DataLoader  # noqa: E402
 
-from wavemmf.graphs.graph import graph_from_edges  # noqa: E402
+from wavemmf.graphs import graph_from_edges  # noqa: E402
 from wavemmf.nn import (  # noqa: E402
     GRAPH_PRESETS,
     AddGraphWavelets,

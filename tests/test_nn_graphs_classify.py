@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric", reason="the extra pyg is not installed")
 
 from test_nn_graphs_batches import random_graph, small_problem  # noqa: E402
-from wavemmf.graphs.graph import graph_from_edges  # noqa: E402
+from wavemmf.graphs import graph_from_edges  # noqa: E402
 from wavemmf.nn import (  # noqa: E402
     GRAPH_DATASETS,
     GRAPH_MODELS,

@@ -166,7 +166,7 @@ def readers(trained: bool = True) -> dict[str, Reader]:
         saved(lambda p: sp.save_npz(p, a), ".npz"),
         saved(lambda p: np.savez(p, a.toarray()), ".npz"),
     ]
-    graphs, zipped, packed = wm.graphs.read, inside_gzip, inside_zip
+    graphs, zipped, packed = wm.io.read, inside_gzip, inside_zip
     found = {
         "mtx": Reader(".mtx", graphs, matrices),
         "mtx.gz": Reader(".mtx.gz", graphs, [gzip.compress(m) for m in matrices], zipped),

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import InvalidInputError
-from ..graphs import named, names, read
-from ..graphs.readers import SUFFIXES
+from ..graphs import named, names
+from ..io import SUFFIXES, read
 
 __all__ = [
     "InputArgument",

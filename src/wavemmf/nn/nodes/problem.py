@@ -13,9 +13,9 @@ import torch
 
 from ..._fingerprint import fingerprint
 from ...cache import decisive
+from ...datasets import linqs, planetoid
 from ...errors import InvalidInputError
-from ...graphs import Graph, karate, linqs, similarity_graph
-from ...graphs.planetoid import planetoid
+from ...graphs import Graph, karate, similarity_graph
 from ...validation import check_choice
 from ..basis import WaveletBasis
 from ..compute import hop_operator, wavelet_basis

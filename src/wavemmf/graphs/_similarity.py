@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._graph import Graph
 from ..errors import InvalidInputError
 from ..validation import check_integer
-from .graph import Graph
 
 __all__ = ["similarity_graph"]
 

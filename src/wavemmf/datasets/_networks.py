@@ -11,10 +11,11 @@ import scipy.io
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._graph import Graph
 from ..errors import FileFormatError, InvalidInputError
-from .datafolder import data_file, data_folder, find_data_file
-from .edgelist import read_edge_list, read_text
-from .graph import Graph
+from ..io._edgelist import read_edge_list
+from ..io._text import read_text
+from ._folder import data_file, data_folder, find_data_file
 
 __all__ = ["minnesota", "snap", "snap_names"]
 

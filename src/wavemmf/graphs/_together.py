@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputTypeError, InvalidInputError, WavemmfError
 from ..validation import Matrix, check_choice
-from .convert import _MATRICES, as_matrix, is_graph
-from .laplacian import _raw_adjacency
+from ._convert import MATRICES, as_matrix, is_graph
+from ._laplacian import raw_adjacency
 
 __all__ = ["as_matrices"]
 
@@ -50,7 +50,7 @@ def as_matrices(
     [(3, 3), (4, 4)]
     """
     if matrix is not None:
-        check_choice("matrix", matrix, _MATRICES)
+        check_choice("matrix", matrix, MATRICES)
     graphs = [] if symmetrize else [i for i, obj in enumerate(objects) if is_graph(obj)]
     results: list[Any] = [None] * len(objects)
     if len(graphs) > 1:
@@ -83,13 +83,13 @@ def _read_together(
 ) -> list[Matrix] | None:
     """Return the matrices of all graphs, or None if they had better be read one by one."""
     try:
-        parts = [sp.csr_array(_raw_adjacency(graph, weighted=True)) for graph in graphs]
+        parts = [sp.csr_array(raw_adjacency(graph, weighted=True)) for graph in graphs]
         if any(part.shape[0] != part.shape[1] or part.shape[0] == 0 for part in parts):
             return None
         joined, bounds = _block_diagonal(parts)
         if not _is_plain(joined):
             return None
-        whole = _MATRICES[matrix or "normalized_laplacian"](joined)
+        whole = MATRICES[matrix or "normalized_laplacian"](joined)
     except WavemmfError:
         return None  # the graph at fault is found, and named, when each is read alone
     return _split(whole, bounds, dense_up_to)

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._graph import Graph
+from ..datasets import digits_kernel, linqs, minnesota, mnist_kernel, snap, snap_names
 from ..errors import InvalidInputError
-from .citation import linqs
-from .datasets import minnesota, snap, snap_names
-from .generators import cayley_tree, cycle, grid, kronecker
-from .graph import Graph
-from .images import digits_kernel, mnist_kernel
-from .karate import karate
+from ._generators import cayley_tree, cycle, grid, kronecker
+from ._karate import karate
 
 __all__ = ["named", "names"]
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from .._optional import require
 from ..errors import FileFormatError, InvalidInputError
+from ..io._text import read_content
 from ..validation import check_integer, check_memory, check_positive
-from .datafolder import data_file
-from .edgelist import read_content
+from ._folder import data_file
 
 __all__ = ["digits_kernel", "mnist_kernel"]
 

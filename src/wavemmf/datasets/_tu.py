@@ -10,10 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._graph import Graph
 from ..errors import FileFormatError, InvalidInputError
-from .datafolder import data_file, find_data_file
-from .edgelist import is_plain_number_text, read_text
-from .graph import Graph
+from ..io._text import is_plain_number_text, read_text
+from ._folder import data_file, find_data_file
 
 __all__ = ["GraphDataset", "integer_table", "tu_dataset"]
 
@@ -63,7 +63,7 @@ def tu_dataset(name: str) -> GraphDataset:
     InvalidInputError
         If the files are not there.
     FileFormatError
-        If they are not the known ones (see `wavemmf.graphs.datafolder.data_file`), or contradict
+        If they are not the known ones (see `wavemmf.datasets.data_file`), or contradict
         each other.
 
     References

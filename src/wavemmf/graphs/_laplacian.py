@@ -8,9 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._graph import Graph
 from ..errors import InvalidInputError
-from ..validation import check_matrix
-from .foreign import (
+from ..io import load_if_path
+from ..io._foreign import (
     from_igraph,
     from_networkx,
     from_pyg,
@@ -20,8 +21,7 @@ from .foreign import (
     is_pyg,
     is_torch,
 )
-from .graph import Graph
-from .readers import load_if_path
+from ..validation import check_matrix
 
 __all__ = ["adjacency", "laplacian", "normalized_laplacian"]
 
@@ -54,7 +54,7 @@ def adjacency(graph: Any, *, weighted: bool = True, symmetrize: bool = False) ->
     array([[0., 1.],
            [1., 0.]])
     """
-    matrix = _raw_adjacency(load_if_path(graph), weighted)
+    matrix = raw_adjacency(load_if_path(graph), weighted)
     if symmetrize:
         check_matrix(matrix, symmetrize=True)  # For its complaints only.
         matrix = _undirected(matrix)
@@ -130,7 +130,7 @@ def normalized_laplacian(
     return sp.csr_array(check_matrix(sp.diags_array(np.sign(degrees)).tocsr() - scaled))
 
 
-def _raw_adjacency(graph: Any, weighted: bool) -> Any:
+def raw_adjacency(graph: Any, weighted: bool) -> Any:
     if isinstance(graph, Graph):
         return graph.adjacency
     if is_networkx(graph):

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from .._graph import Graph, graph_from_edges
 from ..errors import FileFormatError
+from ..io._text import read_text
 from ..validation import check_choice
-from .datafolder import data_file
-from .edgelist import read_text
-from .graph import Graph, graph_from_edges
+from ._folder import data_file
 
 __all__ = ["linqs"]
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._graph import Graph
 from ..errors import InputTypeError
+from ..io import load_if_path
+from ..io._foreign import from_torch, is_igraph, is_networkx, is_pyg, is_torch
 from ..validation import Matrix, check_choice, check_matrix
-from .foreign import from_torch, is_igraph, is_networkx, is_pyg, is_torch
-from .graph import Graph
-from .laplacian import adjacency, laplacian, normalized_laplacian
-from .readers import load_if_path
+from ._laplacian import adjacency, laplacian, normalized_laplacian
 
 __all__ = ["as_matrix", "is_graph"]
 
-_MATRICES = {
+MATRICES = {
     "normalized_laplacian": normalized_laplacian,
     "laplacian": laplacian,
     "adjacency": adjacency,
@@ -51,11 +51,11 @@ def as_matrix(obj: Any, matrix: str | None = None, symmetrize: bool = False) -> 
            [-1.,  1.]])
     """
     if matrix is not None:
-        check_choice("matrix", matrix, _MATRICES)
+        check_choice("matrix", matrix, MATRICES)
     obj = load_if_path(obj)
     if matrix is None and not is_graph(obj):
         return check_matrix(_plain_matrix(obj), symmetrize)
-    return _MATRICES[matrix or "normalized_laplacian"](obj, symmetrize=symmetrize)
+    return MATRICES[matrix or "normalized_laplacian"](obj, symmetrize=symmetrize)
 
 
 def is_graph(obj: Any) -> bool:

@@ -19,8 +19,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..errors import FileFormatError
+from ..io._text import read_content
 from ..validation import check_compressed
-from .edgelist import read_content
 
 __all__ = ["read_pickled"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .graph import Graph, graph_from_edges
+from .._graph import Graph, graph_from_edges
 
 __all__ = ["karate"]
 

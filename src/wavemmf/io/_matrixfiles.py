@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import FileFormatError, InvalidInputError
 from ..validation import check_compressed, check_memory
-from .edgelist import check_order, read_text
+from ._text import check_order, read_text
 
 __all__ = ["read_matrix_market", "read_npy", "read_npz"]
 

@@ -10,10 +10,10 @@ from typing import Any
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._graph import Graph
 from ..errors import InvalidInputError
-from .edgelist import read_edge_list
-from .graph import Graph
-from .matrixfiles import read_matrix_market, read_npy, read_npz
+from ._edgelist import read_edge_list
+from ._matrixfiles import read_matrix_market, read_npy, read_npz
 
 __all__ = ["SUFFIXES", "load_if_path", "read"]
 

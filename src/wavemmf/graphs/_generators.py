@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._graph import Graph, graph_from_edges
 from ..errors import InvalidInputError
 from ..validation import check_integer, check_matrix, check_memory
-from .graph import Graph, graph_from_edges
 
 __all__ = ["barabasi_albert", "cayley_tree", "cycle", "grid", "kronecker", "path"]
 

@@ -9,12 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._graph import Graph, graph_from_edges
 from ..errors import FileFormatError
+from ..io._text import read_text
 from ..validation import check_choice
-from .datafolder import data_file
-from .edgelist import read_text
-from .graph import Graph, graph_from_edges
-from .pickled import read_pickled
+from ._folder import data_file
+from ._pickled import read_pickled
 
 __all__ = ["PLANETOID", "Planetoid", "planetoid"]
 
@@ -46,7 +46,7 @@ class Planetoid:
 def planetoid(name: str) -> Planetoid:
     """Read ``Planetoid/<name>/raw/ind.*`` from the data folder.
 
-    The files are pickled, but nothing in them is run: see `wavemmf.graphs.pickled`.
+    The files are pickled, but nothing in them is run: see `wavemmf.datasets._pickled`.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def planetoid(name: str) -> Planetoid:
     InvalidInputError
         If the files are not there.
     FileFormatError
-        If they are not the known ones (see `wavemmf.graphs.datafolder.data_file`), or contradict
+        If they are not the known ones (see `wavemmf.datasets.data_file`), or contradict
         each other.
 
     References
