@@ -83,7 +83,7 @@ def test_clusters(tmp_path):
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
-        (("--preset", "magic"), ("preset must be one of 'paper', 'guided'",)),
+        (("--preset", "magic"), ("preset must be one of 'paper', 'reduced-variance'",)),
         (("--core", "many"), ("--core must be", "'many'")),
         (("--core", "80"), ("core (for n = 34)",)),
         (("--curve", "c.txt"), ("suffix",)),

@@ -51,9 +51,10 @@ def train(
     preset: Annotated[
         str,
         typer.Option(
-            metavar="paper|identities|guided", help="The paper's agent, or a stronger one."
+            metavar="paper|reduced-variance|identities|guided",
+            help="The paper's agent and update rule, or ours, the last the strongest.",
         ),
-    ] = "paper",
+    ] = "reduced-variance",
     clusters: Annotated[
         int | None, typer.Option(help="Cut every input into clusters of so many vertices first.")
     ] = None,

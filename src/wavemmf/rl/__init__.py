@@ -17,7 +17,7 @@ from .curve import write_curve  # noqa: E402
 from .environment import MMFEnvironment, Observation  # noqa: E402
 from .history import TrainingHistory  # noqa: E402
 from .policy import Policy  # noqa: E402
-from .presets import PRESETS, Preset, TrainingSettings  # noqa: E402
+from .presets import PRESETS, PolicyPreset, PolicyTraining  # noqa: E402
 from .rewards import returns  # noqa: E402
 from .settings import PolicySettings  # noqa: E402
 from .storage import load_policy  # noqa: E402
@@ -28,10 +28,10 @@ __all__ = [
     "MMFEnvironment",
     "Observation",
     "Policy",
+    "PolicyPreset",
     "PolicySettings",
-    "Preset",
+    "PolicyTraining",
     "TrainingHistory",
-    "TrainingSettings",
     "clusters",
     "load_policy",
     "returns",

@@ -1,4 +1,7 @@
-"""The decision process behind index selection, for agents of any kind."""
+"""The decision process for agents of any kind, one decision at a time.
+
+It is a batch of one of the `Episodes` that training plays: the same transitions and rewards.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,12 @@ import numpy.typing as npt
 from ..errors import InvalidInputError
 from ..factorization import Factorization, Rotations
 from ..graphs import as_matrix
-from ..kernels.episode import clear_rows, take_level
-from ..kernels.interrupts import deferred_interrupts
-from ..kernels.rotate import TILE
-from ..optimize import Settings, optimize
 from ..validation import check_choice, check_integer, check_memory, check_mmf_parameters
+from .episodes import Episodes
 from .inputs import core_size
 from .presets import REWARDS
 from .problem import Problem
-from .rewards import check_discount, returns
+from .rewards import check_discount, final_rewards, level_rewards, returns
 from .schedule import plan_levels
 
 __all__ = ["MMFEnvironment", "Observation"]
@@ -41,10 +41,7 @@ class MMFEnvironment:
 
     The last step is rewarded by :math:`-\|A - U_1^T \cdots U_L^T H U_L \cdots U_1\|_F`. With
     ``intermediate=True`` the steps before are rewarded by :math:`-\|[U_\ell A_{\ell-1}
-    U_\ell^T]_{S,S}\|_{resi}^2`, the squared error that the level adds for good:
-    :math:`2 \sum_{i \in T, j \in S_\ell} A_\ell[i,j]^2 + \sum_{i \neq j \in T} A_\ell[i,j]^2`.
-    (Read literally the norm would charge all off-diagonal entries at every level; only
-    those of dropped rows are lost, and their sum over all levels is the squared error.)
+    U_\ell^T]_{S,S}\|_{resi}^2`, read as the squared error that the level adds for good.
 
     Parameters
     ----------
@@ -106,8 +103,7 @@ class MMFEnvironment:
         self.steps = check_integer("steps", steps, 0)
         self.survivors = survivors
         self._problem = Problem(matrix, self.schedule, scored=False)
-        self._buffer = np.empty((self.schedule.k, TILE))
-        self._support = np.empty(n, np.int64)
+        self._problem.nearest = survivors == "nearest"
         self.reset()
 
     @property
@@ -118,12 +114,12 @@ class MMFEnvironment:
     @property
     def terminated(self) -> bool:
         """Whether the episode is over."""
-        return len(self._groups) == self.schedule.levels
+        return self._episode.finished
 
     @property
     def current_matrix(self) -> npt.NDArray[np.float64]:
         """The compressed matrix of this level; rows and columns that were dropped are zero."""
-        matrix: npt.NDArray[np.float64] = self._matrix * self._problem.scale
+        matrix: npt.NDArray[np.float64] = self._episode.state.matrices[0] * self._problem.scale
         return matrix
 
     def reset(
@@ -136,12 +132,7 @@ class MMFEnvironment:
         observation : Observation
         info : dict
         """
-        state = self._problem.start(1)
-        self._matrix, self._active = state.matrices[0], state.masks[0]
-        self._groups: list[Any] = []
-        self._blocks: list[Any] = []
-        self._wavelets: list[Any] = []
-        self._squared_error = 0.0
+        self._episode = Episodes(self._problem, 1)
         self._result: Rotations | None = None
         return self._observe(), {}
 
@@ -173,13 +164,15 @@ class MMFEnvironment:
         reason = self._why_invalid(group, dropped)
         if reason:
             return self._observe(), 0.0, self.terminated, False, {"invalid": reason}
-        cost = self._rotate(group, dropped)
+        level = self._episode.level
+        self._take(group, dropped)
+        cost = float(self._episode.costs[level, 0])
         info: dict[str, Any] = {"residual": cost}
-        reward = -cost if self.intermediate else 0.0
+        reward = level_rewards(cost, self.intermediate)
         if self.terminated:
             info["error"] = self._final_error()
-            reward = -info["error"]
-        return self._observe(), reward, self.terminated, False, info
+            reward = final_rewards(info["error"])
+        return self._observe(), float(reward), self.terminated, False, info
 
     def returns(self, rewards: Any) -> npt.NDArray[np.float64]:
         """Return the discounted future rewards of an episode, see `returns`."""
@@ -188,12 +181,10 @@ class MMFEnvironment:
     def rotations(self) -> Rotations:
         """Return the index sets and blocks of a finished episode."""
         if not self.terminated:
-            left = self.num_levels - len(self._groups)
+            left = self.num_levels - self._episode.level
             raise InvalidInputError(f"the episode is not over: {left} levels are left")
         if self._result is None:
-            self._result = Rotations.from_levels(
-                self.schedule.n, self._groups, self._blocks, self._wavelets
-            )
+            self._result = self._episode.rotations(0)
         return self._result
 
     def factorization(self) -> Factorization:
@@ -201,18 +192,18 @@ class MMFEnvironment:
         return Factorization.from_rotations(self._problem.matrix, self.rotations())
 
     def _observe(self) -> Observation:
-        return Observation(self._active.astype(np.int8), len(self._groups))
+        return Observation(self._episode.state.masks[0].astype(np.int8), self._episode.level)
 
     def _why_invalid(self, group: Any, dropped: Any) -> str:
         """Return why an action is not allowed, or nothing."""
         if self.terminated:
             return "the episode is over"
-        level = len(self._groups)
+        level, active = self._episode.level, self._episode.state.masks[0]
         size, count = self.schedule.sizes[level], self.schedule.drops[level]
         for index in group:
             if not 0 <= index < self.schedule.n:
                 return f"coordinate {index} is outside 0..{self.schedule.n - 1}"
-            if not self._active[index]:
+            if not active[index]:
                 return f"coordinate {index} is not active"
         if len(set(group.tolist())) < len(group):
             return "a coordinate is rotated twice"
@@ -229,28 +220,16 @@ class MMFEnvironment:
             return f"{len(dropped)} coordinates are dropped, this level takes {count}"
         return ""
 
-    def _rotate(self, group: Any, dropped: Any) -> float:
-        count = self.schedule.drops[len(self._groups)]
-        allowed = np.ones(len(group), np.bool_) if dropped is None else np.isin(group, dropped)
-        with deferred_interrupts():
-            rotation, places, cost = take_level(
-                self._matrix, group, allowed, count, self.survivors == "nearest",
-                self._buffer, self._support,
-            )  # fmt: skip
-            clear_rows(self._matrix, group[places])
-        self._active[group[places]] = False
-        self._groups.append(group)
-        self._blocks.append(rotation)
-        self._wavelets.append(group[places])
-        cost = float(cost) * self._problem.scale**2
-        self._squared_error += cost
-        return cost
+    def _take(self, group: Any, dropped: Any) -> None:
+        action = np.full((1, self.schedule.k), -1)
+        action[0, : len(group)] = group
+        marked = None if dropped is None else np.isin(action, dropped)
+        self._episode.take(action, anywhere=dropped is None, dropped=marked)
 
     def _final_error(self) -> float:
         if self.rewards == "closed_form":
-            return float(np.sqrt(self._squared_error))
-        settings = Settings("lbfgs", self.steps)
-        self._result, history = optimize(self._problem.dense, self.rotations(), settings)
+            return float(self._episode.errors()[0])
+        self._result, history = self._episode.optimized(self.steps)[0]
         return history.errors[-1]
 
 

@@ -1,4 +1,9 @@
-"""A batch of episodes of one matrix, level by level, and what is recorded of them."""
+"""The decision process (section 5.2 of the paper): episodes of one matrix, side by side.
+
+A state is the set of active rows, with the matrix as compressed so far; an action is the group
+that is rotated and the rows among it that are dropped; an episode has exactly L levels. Training
+plays a batch of episodes, and `MMFEnvironment` is a batch of one.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +11,17 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
-from ..factorization import Rotations
+from ..factorization import History, Rotations
 from ..kernels.episode import advance
 from ..kernels.interrupts import deferred_interrupts
 from ..kernels.threads import num_threads, run_all
+from ..optimize import Settings, optimize
 from ..select.plan import LevelRecorder, Task
 from .features import Facts, facts_of_current, facts_of_original, relations
 from .problem import Problem
-from .settings import PolicySettings
 
 __all__ = ["Episodes"]
 
@@ -26,21 +32,18 @@ _TINY = 1e-30
 
 
 class Episodes:
-    """Several runs through all levels, side by side.
+    """Several runs through all levels.
 
     Parameters
     ----------
     problem : Problem
         The matrix and its schedule.
-    settings : PolicySettings
-        What the agent looks at, and where wavelets go.
     count : int
         How many.
     """
 
-    def __init__(self, problem: Problem, settings: PolicySettings, count: int) -> None:
+    def __init__(self, problem: Problem, count: int) -> None:
         self.problem = problem
-        self.settings = settings
         self.count = count
         self.level = 0
         self.state = problem.start(self.count)
@@ -50,12 +53,22 @@ class Episodes:
         self.sizes = np.zeros(shape, np.int64)
         self.wavelets = np.zeros((*shape, schedule.drop), np.int64)
         self.blocks = np.zeros((*shape, schedule.k, schedule.k))
-        self.costs = np.zeros(shape)
+        self._costs = np.zeros(shape)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all levels were taken."""
+        return self.level == self.problem.schedule.levels
 
     @property
     def active(self) -> torch.Tensor:
         """Which rows are active, as booleans of shape (batch, n)."""
         return torch.from_numpy(self.state.masks.copy())
+
+    @property
+    def costs(self) -> npt.NDArray[np.float64]:
+        """Squared error that each level added, shape (L, batch)."""
+        return np.asarray(self._costs * self.problem.scale**2)
 
     def facts(self, active: torch.Tensor) -> Facts:
         """Return what features are made of."""
@@ -75,30 +88,32 @@ class Episodes:
         members[episode, groups[episode, place]] = True
         return relations(torch.from_numpy(squared).float(), torch.from_numpy(members))
 
-    def take(self, actions: Any, overlap: bool | None = None) -> None:
-        """Rotate one group in every episode.
+    def take(self, actions: Any, anywhere: bool, dropped: Any = None) -> None:
+        """Rotate one group in every episode, in closed form, and drop the wavelets of the level.
 
         Parameters
         ----------
         actions : integers of shape (batch, k)
             The groups; -1 at the end for no member.
-        overlap : bool, optional
-            Whether wavelets go where they overlap most, or to the leading members of the group;
-            as the settings say by default.
+        anywhere : bool
+            Whether wavelets go where they overlap most, or to the members that are named.
+        dropped : booleans of shape (batch, k), optional
+            Names those members; the leading ones of each group by default.
         """
         schedule, level = self.problem.schedule, self.level
         count = schedule.drops[level]
-        overlap = self.settings.wavelets == "overlap" if overlap is None else overlap
+        if dropped is None:
+            dropped = np.tile(np.arange(schedule.k) < count, (self.count, 1))
         outputs = (
             self.groups[level],
             self.sizes[level],
             self.wavelets[level],
             self.blocks[level],
-            self.costs[level],
+            self._costs[level],
         )
         choice = (
-            np.ascontiguousarray(actions, dtype=np.int64), count, schedule.drop,
-            overlap, self.problem.scored, self.problem.nearest,
+            np.ascontiguousarray(actions, dtype=np.int64), dropped, count, schedule.drop,
+            anywhere, self.problem.scored, self.problem.nearest,
         )  # fmt: skip
         bounds = np.linspace(0, self.count, min(self.count, num_threads()) + 1).astype(int)
         calls = [
@@ -109,9 +124,15 @@ class Episodes:
             run_all(advance, calls, worth_it=self.count * weight > _WORTH_THREADS)
         self.level += 1
 
-    def errors(self) -> Any:
-        """Return the Frobenius error of every finished episode."""
-        return np.sqrt(self.costs.sum(axis=0)) * self.problem.scale
+    def errors(self) -> npt.NDArray[np.float64]:
+        """Return the Frobenius error of every finished episode, with closed-form rotations."""
+        return np.asarray(np.sqrt(self._costs.sum(axis=0)) * self.problem.scale)
+
+    def optimized(self, steps: int) -> list[tuple[Rotations, History]]:
+        """Return the rotations of every finished episode, optimised together, and how it went."""
+        settings, matrix = Settings("lbfgs", steps), self.problem.dense
+        calls = [(matrix, self.rotations(b), settings) for b in range(self.count)]
+        return run_all(optimize, calls)
 
     def rotations(self, episode: int) -> Rotations:
         """Return the rotations of one finished episode."""

@@ -14,7 +14,15 @@ from .policy import Policy
 from .problem import Problem
 from .sampling import draw, entropy, ordered_log_probability
 
-__all__ = ["Decisions", "Likelihood", "likelihoods", "play", "replay", "settle"]
+__all__ = [
+    "Decisions",
+    "Likelihood",
+    "likelihood",
+    "likelihoods",
+    "play",
+    "replay",
+    "settle",
+]
 
 # Numbers in the embeddings of one differentiable pass; more levels are cut into several passes.
 _NUMBERS_PER_PASS = 20_000_000
@@ -146,7 +154,8 @@ def _run(
     moves: torch.Tensor | None = None,
     record: bool = True,
 ) -> Decisions:
-    episodes = Episodes(problem, policy.settings, count)
+    episodes = Episodes(problem, count)
+    overlap = policy.settings.wavelets == "overlap"
     recorder = _Recorder(policy, episodes)
     schedule = problem.schedule
     for size in schedule.sizes:
@@ -158,9 +167,9 @@ def _run(
         action[:, : members.shape[1]] = members
         recorder.actions.append(action)
         if moves is None:
-            episodes.take(action.numpy())
+            episodes.take(action.numpy(), anywhere=overlap)
         else:
-            episodes.take(moves[episodes.level].numpy(), overlap=False)
+            episodes.take(moves[episodes.level].numpy(), anywhere=False)
     scored = problem.scored
     return Decisions(
         episodes,
@@ -197,10 +206,11 @@ def likelihoods(policy: Policy, decisions: Decisions) -> Iterator[Likelihood]:
     refreshes = max(1, _NUMBERS_PER_PASS // max(1, batch * n * width))
     for first in range(0, levels, refreshes * refresh):
         part = slice(first, min(levels, first + refreshes * refresh))
-        yield _likelihood(policy, decisions, part)
+        yield likelihood(policy, decisions, part)
 
 
-def _likelihood(policy: Policy, decisions: Decisions, levels: slice) -> Likelihood:
+def likelihood(policy: Policy, decisions: Decisions, levels: slice) -> Likelihood:
+    """Return the differentiable log-probabilities of the decisions of some levels."""
     refresh = policy.settings.refresh
     active = decisions.active[levels]
     count, batch, _ = active.shape

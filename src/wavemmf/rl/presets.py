@@ -1,4 +1,4 @@
-"""Agents by name: the paper's, one that can tell nodes apart, and one that sees much more."""
+"""Agents by name, and how they are trained: the paper's, and three of ours."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from ..validation import check_choice, check_integer, check_positive
 from .rewards import check_discount
 from .settings import PolicySettings
 
-__all__ = ["PRESETS", "Preset", "TrainingSettings"]
+__all__ = ["PRESETS", "REWARDS", "PolicyPreset", "PolicyTraining"]
 
-BASELINES = ("batch", "moving")
+RETURN_BASELINES = ("batch", "moving")
 REWARDS = ("closed_form", "stiefel")
+UPDATES = ("plain", "adam")
 
 
 @dataclass(frozen=True)
-class TrainingSettings:
+class PolicyTraining:
     """How a policy is trained; see `train_policy` for what the settings mean."""
 
+    update: str = "adam"
     batch: int = 16
     learning_rate: float = 1e-3
     discount: float = 1.0
@@ -44,8 +46,14 @@ class TrainingSettings:
         check_positive("clip", self.clip)
         check_discount(self.discount)
         check_choice("rewards", self.rewards, REWARDS)
+        check_choice("update", self.update, UPDATES)
+        if self.update == "plain" and self.epochs > 1:
+            raise InvalidInputError(
+                f"update='plain' learns from every episode once, got epochs={self.epochs}: take "
+                "update='adam'"
+            )
         if self.baseline is not None:
-            check_choice("baseline", self.baseline, BASELINES)
+            check_choice("baseline", self.baseline, RETURN_BASELINES)
         if self.window is not None:
             check_integer("window", self.window, 1)
         if not 0.0 <= self.entropy < float("inf"):
@@ -57,20 +65,37 @@ class TrainingSettings:
 
 
 @dataclass(frozen=True)
-class Preset:
+class PolicyPreset:
     """A policy and how it is trained."""
 
     policy: PolicySettings
-    training: TrainingSettings
+    training: PolicyTraining
 
+
+# Section 5.3 and the appendix of the paper: two networks of 4 layers and width 10 that see which
+# rows are active. The nonlinearity is not named there; embeddings of one sign, as ReLU gives, make
+# every row similar to every other, so it is tanh here.
+_PAPER_AGENT = PolicySettings(activation="tanh")
 
 PRESETS = {
-    # The appendix of the paper: two networks of 4 layers and width 10 that see which rows are
-    # active, discount 1, learning rate 1e-3. The nonlinearity is not named there; embeddings of
-    # one sign, as ReLU gives, make every row similar to every other.
-    "paper": Preset(PolicySettings(activation="tanh"), TrainingSettings()),
-    # Sees the matrix as compressed so far. Untrained it is a randomised greedy selector.
-    "guided": Preset(
+    # Algorithm 1 with the closed-form rewards of the two-phase process: one episode at a time, and
+    # the plain update rule with discount 1 and learning rate 1e-3.
+    "paper": PolicyPreset(
+        _PAPER_AGENT,
+        PolicyTraining(update="plain", batch=1, baseline=None, normalize=False),
+    ),
+    # Ours: the same agent, trained with less variance. Returns are compared with those of the
+    # other episodes of a batch and divided by their deviation, and Adam takes the steps.
+    "reduced-variance": PolicyPreset(_PAPER_AGENT, PolicyTraining()),
+    # Ours: the paper's agent, but nodes have identities, and messages are averages over neighbours
+    # (along a Laplacian, "laplacian" adds what neighbours say; its own entries would subtract it).
+    # Then rows close to each other have like embeddings, so the pivot can ask for its neighbours.
+    "identities": PolicyPreset(
+        PolicySettings(hidden=32, identities=32, propagate="laplacian", activation="tanh"),
+        PolicyTraining(learning_rate=3e-3),
+    ),
+    # Ours: sees the matrix as compressed so far. Untrained it is a randomised greedy selector.
+    "guided": PolicyPreset(
         PolicySettings(
             layers=3,
             hidden=16,
@@ -84,13 +109,6 @@ PRESETS = {
             wavelets="overlap",
             survivors="auto",
         ),
-        TrainingSettings(batch=32, learning_rate=1e-2, logarithmic=True, epochs=4),
-    ),
-    # The paper's agent, but nodes have identities, and messages are averages over neighbours
-    # (along a Laplacian, "laplacian" adds what neighbours say; its own entries would subtract it).
-    # Then rows close to each other have like embeddings, so the pivot can ask for its neighbours.
-    "identities": Preset(
-        PolicySettings(hidden=32, identities=32, propagate="laplacian", activation="tanh"),
-        TrainingSettings(learning_rate=3e-3),
+        PolicyTraining(batch=32, learning_rate=1e-2, logarithmic=True, epochs=4),
     ),
 }

@@ -9,7 +9,14 @@ import numpy.typing as npt
 
 from ..errors import InvalidInputError
 
-__all__ = ["check_discount", "episode_rewards", "leave_one_out", "returns"]
+__all__ = [
+    "check_discount",
+    "episode_rewards",
+    "final_rewards",
+    "leave_one_out",
+    "level_rewards",
+    "returns",
+]
 
 
 def check_discount(discount: float) -> float:
@@ -21,6 +28,8 @@ def check_discount(discount: float) -> float:
 
 def returns(rewards: Any, discount: float = 1.0) -> npt.NDArray[np.float64]:
     r"""Return the discounted future rewards :math:`g_\ell = \sum_j \gamma^j r_{\ell + j + 1}`.
+
+    Eq. 9 of the paper.
 
     Parameters
     ----------
@@ -44,6 +53,35 @@ def returns(rewards: Any, discount: float = 1.0) -> npt.NDArray[np.float64]:
     return future
 
 
+def level_rewards(costs: Any, intermediate: bool) -> npt.NDArray[np.float64]:
+    r"""Return the rewards of levels before the last (Eq. 8 of the paper), or zeros.
+
+    The squared error that a level adds for good is
+    :math:`2 \sum_{i \in T, j \in S_\ell} A_\ell[i,j]^2 + \sum_{i \neq j \in T} A_\ell[i,j]^2`.
+    (Read literally the norm of the paper would charge all off-diagonal entries at every level;
+    only those of dropped rows are lost, and their sum over all levels is the squared error.)
+
+    Examples
+    --------
+    >>> level_rewards([1.0, 3.0], intermediate=True).tolist()
+    [-1.0, -3.0]
+    """
+    costs = np.asarray(costs, dtype=np.float64)
+    return -costs if intermediate else np.zeros_like(costs)
+
+
+def final_rewards(errors: Any, logarithmic: bool = False) -> npt.NDArray[np.float64]:
+    """Return the rewards of finished episodes (Eq. 7): minus the error, or minus its logarithm.
+
+    Examples
+    --------
+    >>> final_rewards([2.0]).tolist()
+    [-2.0]
+    """
+    errors = np.asarray(errors, dtype=np.float64)
+    return -np.log(np.maximum(errors, 1e-300)) if logarithmic else -errors
+
+
 def episode_rewards(
     costs: Any, errors: Any, intermediate: bool, logarithmic: bool
 ) -> npt.NDArray[np.float64]:
@@ -60,10 +98,9 @@ def episode_rewards(
     logarithmic : bool
         Whether the last reward is minus the logarithm of the error, not minus the error.
     """
-    costs = np.asarray(costs, dtype=np.float64)
-    rewards = -costs if intermediate else np.zeros_like(costs)
+    rewards = level_rewards(costs, intermediate)
     if len(rewards):
-        rewards[-1] = -np.log(np.maximum(errors, 1e-300)) if logarithmic else -np.asarray(errors)
+        rewards[-1] = final_rewards(errors, logarithmic)
     return rewards
 
 

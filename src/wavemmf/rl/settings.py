@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..errors import InvalidInputError
+from ..select import SURVIVORS
 from ..validation import check_choice, check_integer
 
 __all__ = ["PolicySettings"]
@@ -23,7 +24,6 @@ FEATURES = {
     "progress": False,
 }
 _PRIORS = ("score_prior", "partner_prior", "group_prior")
-SURVIVORS = ("eigenvectors", "nearest", "auto")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Train a policy: play, compare with what was to be expected, make good decisions more likely."""
+"""Train a policy (Algorithm 1 of the paper): play, and make good decisions more likely."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..validation import check_choice, check_integer
 from .inputs import problems_of
 from .play import settle
 from .policy import Policy
-from .presets import PRESETS, TrainingSettings
+from .presets import PRESETS, PolicyTraining
 from .settings import PolicySettings
 from .threads import one_thread
 from .trainer import Callback, Trainer
@@ -27,7 +27,7 @@ def train_policy(
     core: int | float | None = None,
     drop: int = 1,
     episodes: int = 300,
-    preset: str = "paper",
+    preset: str = "reduced-variance",
     *,
     policy: Policy | PolicySettings | None = None,
     seed: int = 0,
@@ -40,14 +40,17 @@ def train_policy(
 ) -> Policy:
     r"""Train a policy to choose indices, on one matrix or on many.
 
-    Episodes are played in batches, all of a batch on the same graph; graphs take turns.
-    After every batch the parameters follow the gradient of
+    The paper's rule (``preset="paper"``) is, after every episode and level by level,
 
-    .. math:: \sum_\ell \gamma^\ell \, a_\ell \log \pi_\theta(a_\ell | s_\ell)
+    .. math:: \theta \leftarrow \theta + \eta \, \gamma^\ell g_\ell \,
+        \nabla_\theta \log \pi_\theta(a_\ell | s_\ell), \quad \ell = 0, \ldots, L - 1
 
-    by one step of Adam, where the advantage :math:`a_\ell` is the return :math:`g_\ell` minus a
-    baseline, divided by its standard deviation in the batch. With ``baseline=None`` and
-    ``normalize=False`` it is the return itself: the update of the paper.
+    with :math:`g_\ell` the return (`returns`). All returns are negative, so every decision is
+    made less likely, bad ones more so, and little is learned. The other presets are ours: episodes
+    are played in batches, the return is replaced by how much better it is than a baseline, divided
+    by its standard deviation in the batch, and all levels together are one step of Adam.
+
+    All episodes of a batch are of the same graph; graphs take turns.
 
     Parameters
     ----------
@@ -62,9 +65,10 @@ def train_policy(
         Wavelets per level.
     episodes : int
         Episodes to play; whole batches.
-    preset : {"paper", "guided", "identities"}
-        The paper's agent; the strongest, which looks at the current matrix; or the paper's with
-        random signs that tell nodes apart, which lets it learn to group neighbours.
+    preset : {"paper", "reduced-variance", "identities", "guided"}
+        The paper's agent, trained by its rule; the same agent, trained with less variance; with
+        random signs that tell nodes apart besides, which lets it learn to group neighbours; or the
+        strongest, which looks at the current matrix.
     policy : Policy or PolicySettings, optional
         A policy to train further (a copy is trained), or an architecture of your own.
     seed : int
@@ -82,10 +86,12 @@ def train_policy(
         Time between two writes of the checkpoint.
     report : callable
         Called as ``report(episodes, total, note)``.
+    update : {"plain", "adam"}
+        The rule of the paper, or one step of Adam for all levels together.
     batch : int
         Episodes per update.
     learning_rate : float
-        Step size of Adam.
+        The step size.
     discount : float
         The factor :math:`\gamma`.
     baseline : {"batch", "moving"}, optional
@@ -141,7 +147,7 @@ def train_policy(
     return learner
 
 
-def _training_settings(preset: TrainingSettings, given: dict[str, Any]) -> TrainingSettings:
+def _training_settings(preset: PolicyTraining, given: dict[str, Any]) -> PolicyTraining:
     unknown = sorted(set(given) - set(preset.to_json()))
     if unknown:
         raise InvalidInputError(

@@ -1,4 +1,4 @@
-"""The loop of REINFORCE, and everything it needs to continue exactly."""
+"""The learning algorithm (Algorithm 1 of the paper): REINFORCE, and all it needs to continue."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from .._fingerprint import fingerprint
 from .._progress import Report
 from ..errors import FileFormatError
 from ..kernels.interrupts import deferred_interrupts
-from ..kernels.threads import run_all
-from ..optimize import Settings, optimize
 from ..optimize.checkpoint import Checkpoint
 from .history import TrainingHistory
 from .imitation import demonstrate
-from .play import Decisions, likelihoods, play
+from .play import Decisions, Likelihood, likelihood, likelihoods, play
 from .policy import Policy
-from .presets import TrainingSettings
+from .presets import PolicyTraining
 from .problem import Problem
 from .resume import check_training_state
 from .rewards import episode_rewards, leave_one_out, returns
@@ -47,7 +45,7 @@ class Trainer:
         Trained in place.
     problems : list of Problem
         The graphs, played in turn.
-    settings : TrainingSettings
+    settings : PolicyTraining
         How to learn.
     seed : int
         Seed of all that is random.
@@ -59,7 +57,7 @@ class Trainer:
         self,
         policy: Policy,
         problems: list[Problem],
-        settings: TrainingSettings,
+        settings: PolicyTraining,
         seed: int,
         report: Report,
     ) -> None:
@@ -68,7 +66,8 @@ class Trainer:
         self.settings = settings
         self.seed = seed
         self.report = report
-        self.adam = torch.optim.Adam(policy.parameters(), lr=settings.learning_rate)
+        kind = torch.optim.SGD if settings.update == "plain" else torch.optim.Adam
+        self.optimizer: Any = kind(policy.parameters(), lr=settings.learning_rate)
         self.noise = torch.Generator().manual_seed(seed)
         self.updates = 0
         self.baselines: dict[str, Any] = {}
@@ -129,17 +128,12 @@ class Trainer:
     def _errors(self, decisions: Decisions) -> Any:
         if self.settings.rewards == "closed_form":
             return decisions.episodes.errors()
-        matrix = decisions.episodes.problem.dense
-        settings = Settings("lbfgs", self.settings.steps)
-        calls = [
-            (matrix, decisions.episodes.rotations(b), settings)
-            for b in range(decisions.episodes.count)
-        ]
-        return np.array([history.errors[-1] for _, history in run_all(optimize, calls)])
+        optimized = decisions.episodes.optimized(self.settings.steps)
+        return np.array([history.errors[-1] for _, history in optimized])
 
     def _rewards(self, decisions: Decisions, errors: Any) -> Any:
-        costs = decisions.episodes.costs * decisions.episodes.problem.scale**2
-        return episode_rewards(costs, errors, self.settings.intermediate, self.settings.logarithmic)
+        settings, costs = self.settings, decisions.episodes.costs
+        return episode_rewards(costs, errors, settings.intermediate, settings.logarithmic)
 
     def _advantages(self, graph: int, rewards: Any) -> torch.Tensor:
         """Weights of the log-probabilities, shape (L, batch)."""
@@ -162,23 +156,45 @@ class Trainer:
         return before[:, None]
 
     def _learn(self, decisions: Decisions, advantages: torch.Tensor) -> None:
+        if self.settings.update == "plain":
+            self._follow_each_level(decisions, advantages)
+        else:
+            self._follow_all_levels(decisions, advantages)
+
+    def _follow_each_level(self, decisions: Decisions, advantages: torch.Tensor) -> None:
+        """Apply the update rule of the paper (Eq. 12; lines 12 to 15 of Algorithm 1).
+
+        Level by level, and as it is written: every step starts from the parameters that the
+        level before has left.
+        """
+        for level in range(len(advantages)):
+            part = likelihood(self.policy, decisions, slice(level, level + 1))
+            self.optimizer.zero_grad()
+            self._ascend(part.log_probability * advantages[part.levels], part)
+            self.optimizer.step()
+
+    def _follow_all_levels(self, decisions: Decisions, advantages: torch.Tensor) -> None:
+        """Take one step of Adam, or a few with clipped ratios, along the sum over all levels."""
         settings = self.settings
-        episodes = max(1, decisions.episodes.count)
         old: list[torch.Tensor] = []
         if settings.epochs > 1:
             with torch.no_grad():
                 old = [part.log_probability for part in likelihoods(self.policy, decisions)]
         for _ in range(settings.epochs):
-            self.adam.zero_grad()
+            self.optimizer.zero_grad()
             for index, part in enumerate(likelihoods(self.policy, decisions)):
                 weight = advantages[part.levels]
                 if settings.epochs > 1:
                     gain = _clipped(part.log_probability - old[index], weight, settings.clip)
                 else:
                     gain = part.log_probability * weight
-                gain = gain + settings.entropy * part.entropy
-                (-gain.sum() / episodes).backward()
-            self.adam.step()
+                self._ascend(gain, part)
+            self.optimizer.step()
+
+    def _ascend(self, gain: torch.Tensor, part: Likelihood) -> None:
+        """Add the gradient of the mean gain over episodes, for an optimiser that descends."""
+        gain = gain + self.settings.entropy * part.entropy
+        (-gain.sum() / gain.shape[1]).backward()
 
     def _imitate(self) -> None:
         """Make the decisions of the greedy selector more likely, graph by graph."""
@@ -189,10 +205,10 @@ class Trainer:
             with deferred_interrupts():
                 shown = demonstrate(self.policy, problem, count, self.seed * 1009 + first)
                 for _ in range(_REPETITIONS):
-                    self.adam.zero_grad()
+                    self.optimizer.zero_grad()
                     for part in likelihoods(self.policy, shown):
                         (-part.log_probability.sum() / count).backward()
-                    self.adam.step()
+                    self.optimizer.step()
             self.report(first + count, wanted, "imitating the greedy selector")
 
     # -- checkpoints --
@@ -227,9 +243,10 @@ class Trainer:
         }
         for name, value in self.policy.state_dict().items():
             state[f"policy.{name}"] = value.numpy().copy()
-        for index, moments in self.adam.state_dict()["state"].items():
-            for name, value in moments.items():
-                state[f"adam.{index}.{name}"] = value.numpy().copy()
+        if self.settings.update == "adam":  # the plain rule remembers nothing
+            for index, moments in self.optimizer.state_dict()["state"].items():
+                for name, value in moments.items():
+                    state[f"adam.{index}.{name}"] = value.numpy().copy()
         return state
 
     def _resume(self, state: dict[str, Any]) -> None:
@@ -243,8 +260,8 @@ class Trainer:
         for name, value in parts["adam"].items():
             index, _, moment = name.partition(".")
             moments.setdefault(int(index), {})[moment] = torch.from_numpy(np.array(value))
-        groups = self.adam.state_dict()["param_groups"]
-        self.adam.load_state_dict({"state": moments, "param_groups": groups})
+        groups = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
         self.baselines = {name: np.array(value) for name, value in parts["baseline"].items()}
         self.history = self.policy.history = TrainingHistory.from_arrays(parts["history"], "")
         self.started -= float(self.history.seconds[-1]) if self.history.episodes else 0.0
