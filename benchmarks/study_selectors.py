@@ -48,7 +48,7 @@ PROBLEMS = {
         8,
         8,
         400,
-        {"paper": 8_000, "identities": 3_000, "guided": 1_200},
+        {"reduced-variance": 8_000, "identities": 3_000, "guided": 1_200},
     ),
     "cayley": Problem("cayley", wm.graphs.cayley_tree(4, 4), 16, 8, 40, {"guided": 96}, SEARCH),
 }
@@ -179,7 +179,12 @@ def mean_and_spread(values: list[float]) -> str:
     )
 
 
-COLOURS = {"paper": "#56B4E9", "identities": "#0072B2", "guided": "#D55E00", "evolution": "#009E73"}
+COLOURS = {
+    "reduced-variance": "#56B4E9",
+    "identities": "#0072B2",
+    "guided": "#D55E00",
+    "evolution": "#009E73",
+}
 
 
 def picture(results: list[dict[str, Any]], names: list[str], path: Path) -> None:

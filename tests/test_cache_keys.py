@@ -509,7 +509,7 @@ def test_a_training_goes_on_with_nothing_changed(
 ) -> None:
     pytest.importorskip("torch")
     from wavemmf.rl import Policy, PolicySettings, train_policy
-    from wavemmf.rl.presets import PolicyTraining
+    from wavemmf.rl._presets import PolicyTraining
 
     def interrupt(episodes: int, error: float) -> None:
         raise KeyboardInterrupt

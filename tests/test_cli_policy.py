@@ -113,7 +113,7 @@ def test_bad_files(trained, tmp_path):
 
 
 def test_interrupted(tmp_path, monkeypatch):
-    module = sys.modules["wavemmf.rl.trainer"]
+    module = sys.modules["wavemmf.rl._trainer"]
     real = module.play
     calls = []
 

@@ -13,8 +13,8 @@ import oracle
 import wavemmf as wm
 from wavemmf.errors import InvalidInputError
 from wavemmf.rl import MMFEnvironment, returns
-from wavemmf.rl.episodes import Episodes
-from wavemmf.rl.problem import Problem
+from wavemmf.rl._episodes import Episodes
+from wavemmf.rl._problem import Problem
 
 MATRIX = oracle.random_symmetric(9, seed=3, density=0.6)
 

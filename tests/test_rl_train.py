@@ -16,11 +16,11 @@ import wavemmf as wm  # noqa: E402
 from wavemmf.errors import FileFormatError, InputTypeError, InvalidInputError  # noqa: E402
 from wavemmf.factorization.archive import read_archive, write_archive  # noqa: E402
 from wavemmf.rl import PRESETS, Policy, PolicySettings, clusters, train_policy, write_curve  # noqa: E402
-from wavemmf.rl.imitation import demonstrate  # noqa: E402
-from wavemmf.rl.play import likelihoods, play  # noqa: E402
-from wavemmf.rl.problem import Problem  # noqa: E402
-from wavemmf.rl.rewards import episode_rewards  # noqa: E402
-from wavemmf.rl.schedule import plan_levels  # noqa: E402
+from wavemmf.rl._imitation import demonstrate  # noqa: E402
+from wavemmf.rl._play import likelihoods, play  # noqa: E402
+from wavemmf.rl._problem import Problem  # noqa: E402
+from wavemmf.rl._rewards import episode_rewards  # noqa: E402
+from wavemmf.rl._schedule import plan_levels  # noqa: E402
 
 KARATE = wm.graphs.karate()
 SMALL = {"k": 4, "core": 8, "batch": 4}

@@ -86,7 +86,7 @@ def train(
       wavemmf policy train cora --clusters 100 --core 0.1 --k 8 --preset guided -o cora.safetensors
     """  # noqa: D301
     from ..rl import train_policy, write_curve
-    from ..rl.curve import check_curve_path
+    from ..rl._curve import check_curve_path
 
     for source in inputs:
         check_output(output, source)

@@ -7,9 +7,9 @@ from functools import lru_cache
 import numpy as np
 import torch
 
-from .messages import Messages
-from .problem import State
-from .settings import PolicySettings
+from ._messages import Messages
+from ._problem import State
+from ._settings import PolicySettings
 
 __all__ = [
     "Facts",

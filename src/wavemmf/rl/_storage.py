@@ -8,9 +8,9 @@ from typing import Any
 import torch
 
 from .._tensorfile import TensorFile, check_claims
-from .history import TrainingHistory
-from .policy import Policy
-from .settings import PolicySettings
+from ._history import TrainingHistory
+from ._policy import Policy
+from ._settings import PolicySettings
 
 __all__ = ["load_policy", "save_policy"]
 

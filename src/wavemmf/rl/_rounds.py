@@ -22,10 +22,10 @@ from ..kernels.episode_sparse import pick_disjoint, rotate_groups, score_rows
 from ..kernels.interrupts import deferred_interrupts
 from ..kernels.threads import num_threads, run_all
 from ..select.plan import LevelRecorder, Task
-from .features import relations, stack_features
-from .messages import Messages
-from .policy import Policy
-from .sampling import gumbel
+from ._features import relations, stack_features
+from ._messages import Messages
+from ._policy import Policy
+from ._sampling import gumbel
 
 __all__ = ["select_in_rounds"]
 

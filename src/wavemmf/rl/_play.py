@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from .episodes import Episodes
-from .features import stack_features
-from .policy import Policy
-from .problem import Problem
-from .sampling import draw, entropy, ordered_log_probability
+from ._episodes import Episodes
+from ._features import stack_features
+from ._policy import Policy
+from ._problem import Problem
+from ._sampling import draw, entropy, ordered_log_probability
 
 __all__ = [
     "Decisions",

@@ -20,8 +20,8 @@ from ..kernels.interrupts import deferred_interrupts
 from ..kernels.threads import num_threads, run_all
 from ..optimize import Settings, optimize
 from ..select.plan import LevelRecorder, Task
-from .features import Facts, facts_of_current, facts_of_original, relations
-from .problem import Problem
+from ._features import Facts, facts_of_current, facts_of_original, relations
+from ._problem import Problem
 
 __all__ = ["Episodes"]
 

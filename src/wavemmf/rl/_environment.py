@@ -14,12 +14,12 @@ from ..errors import InvalidInputError
 from ..factorization import Factorization, Rotations
 from ..graphs import as_matrix
 from ..validation import check_choice, check_integer, check_memory, check_mmf_parameters
-from .episodes import Episodes
-from .inputs import core_size
-from .presets import REWARDS
-from .problem import Problem
-from .rewards import check_discount, final_rewards, level_rewards, returns
-from .schedule import plan_levels
+from ._episodes import Episodes
+from ._inputs import core_size
+from ._presets import REWARDS
+from ._problem import Problem
+from ._rewards import check_discount, final_rewards, level_rewards, returns
+from ._schedule import plan_levels
 
 __all__ = ["MMFEnvironment", "Observation"]
 

@@ -10,8 +10,8 @@ from .._files import atomic_write
 from .._optional import require
 from ..plot import check_plot_path, save_figure, training
 from ..plot.canvas import PICTURES
-from .history import TrainingHistory
-from .policy import Policy
+from ._history import TrainingHistory
+from ._policy import Policy
 
 __all__ = ["check_curve_path", "write_curve"]
 

@@ -11,9 +11,9 @@ import torch
 from ..factorization import Rotations
 from ..kernels.threads import run_all
 from ..select import Task, greedy
-from .play import Decisions, replay
-from .policy import Policy
-from .problem import Problem
+from ._play import Decisions, replay
+from ._policy import Policy
+from ._problem import Problem
 
 __all__ = ["demonstrate"]
 

@@ -10,13 +10,13 @@ from .._progress import Report, silent
 from ..errors import InvalidInputError
 from ..optimize.checkpoint import check_checkpoint
 from ..validation import check_choice, check_integer
-from .inputs import problems_of
-from .play import settle
-from .policy import Policy
-from .presets import PRESETS, PolicyTraining
-from .settings import PolicySettings
+from ._inputs import problems_of
+from ._play import settle
+from ._policy import Policy
+from ._presets import PRESETS, PolicyTraining
+from ._settings import PolicySettings
+from ._trainer import Callback, Trainer
 from .threads import one_thread
-from .trainer import Callback, Trainer
 
 __all__ = ["train_policy"]
 

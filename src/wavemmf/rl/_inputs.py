@@ -7,8 +7,8 @@ from typing import Any
 from ..errors import InvalidInputError
 from ..graphs import as_matrix
 from ..validation import check_integer, check_mmf_parameters
-from .problem import Problem
-from .schedule import plan_levels
+from ._problem import Problem
+from ._schedule import plan_levels
 
 __all__ = ["core_size", "problems_of"]
 

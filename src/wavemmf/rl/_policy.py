@@ -10,11 +10,11 @@ import torch
 from ..factorization import Rotations
 from ..select.plan import Task
 from ..validation import Matrix, check_integer
-from .features import log_score
-from .history import TrainingHistory
-from .messages import Messages
-from .network import Encoder
-from .settings import PolicySettings
+from ._features import log_score
+from ._history import TrainingHistory
+from ._messages import Messages
+from ._network import Encoder
+from ._settings import PolicySettings
 
 __all__ = ["Policy"]
 
@@ -86,7 +86,7 @@ class Policy(torch.nn.Module):
         Parameters
         ----------
         features : tensor of shape (batch, n, features)
-            See `wavemmf.rl.features`.
+            See `wavemmf.rl._features`.
         active : tensor of shape (batch, n)
             Ones for active rows, zeros for others.
         messages : Messages
@@ -165,7 +165,7 @@ class Policy(torch.nn.Module):
         -------
         Rotations
         """
-        from .selection import select
+        from ._selection import select
 
         return select(self, matrix, task)
 
@@ -185,7 +185,7 @@ class Policy(torch.nn.Module):
         -------
         list of Rotations
         """
-        from .selection import sample
+        from ._selection import sample
 
         return sample(self, matrix, task, count)
 
@@ -195,6 +195,6 @@ class Policy(torch.nn.Module):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy to a safetensors file, whole or not at all; see `load_policy`."""
-        from .storage import save_policy
+        from ._storage import save_policy
 
         save_policy(self, path)

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import torch
 
-from .messages import Propagate
+from ._messages import Propagate
 
 __all__ = ["Encoder"]
 

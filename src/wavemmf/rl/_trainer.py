@@ -15,14 +15,14 @@ from .._progress import Report
 from ..errors import FileFormatError
 from ..kernels.interrupts import deferred_interrupts
 from ..optimize.checkpoint import Checkpoint
-from .history import TrainingHistory
-from .imitation import demonstrate
-from .play import Decisions, Likelihood, likelihood, likelihoods, play
-from .policy import Policy
-from .presets import PolicyTraining
-from .problem import Problem
-from .resume import check_training_state
-from .rewards import episode_rewards, leave_one_out, returns
+from ._history import TrainingHistory
+from ._imitation import demonstrate
+from ._play import Decisions, Likelihood, likelihood, likelihoods, play
+from ._policy import Policy
+from ._presets import PolicyTraining
+from ._problem import Problem
+from ._resume import check_training_state
+from ._rewards import episode_rewards, leave_one_out, returns
 
 __all__ = ["Callback", "Trainer"]
 

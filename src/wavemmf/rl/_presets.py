@@ -7,8 +7,8 @@ from typing import Any
 
 from ..errors import InvalidInputError
 from ..validation import check_choice, check_integer, check_positive
-from .rewards import check_discount
-from .settings import PolicySettings
+from ._rewards import check_discount
+from ._settings import PolicySettings
 
 __all__ = ["PRESETS", "REWARDS", "PolicyPreset", "PolicyTraining"]
 

@@ -11,11 +11,11 @@ import torch
 from .._progress import silent
 from ..factorization import Rotations
 from ..select.plan import Task
-from .play import play, settle
-from .policy import Policy
-from .problem import Problem
-from .rounds import select_in_rounds
-from .schedule import plan_levels
+from ._play import play, settle
+from ._policy import Policy
+from ._problem import Problem
+from ._rounds import select_in_rounds
+from ._schedule import plan_levels
 from .threads import one_thread
 
 __all__ = ["sample", "select"]

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from ..factorization.norms import power_of_two_scale
 from ..kernels.episode import score_dirty
 from ..validation import check_memory
-from .messages import Messages
-from .schedule import Schedule
+from ._messages import Messages
+from ._schedule import Schedule
 
 __all__ = ["Problem", "State"]
 
