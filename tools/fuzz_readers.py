@@ -38,6 +38,7 @@ import scipy.sparse as sp
 
 import wavemmf as wm
 from wavemmf.errors import WavemmfError
+from wavemmf.experiments.records import Recorder, add_record_option
 from wavemmf.factorization.collection import load_collection, save_collection
 from wavemmf.optimize.checkpoint import Checkpoint
 
@@ -352,8 +353,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", action="append", help="names of readers")
     parser.add_argument("--keep", type=Path, default=Path("fuzz"), help="folder for failures")
+    add_record_option(parser)
     given = parser.parse_args()
+    note = Recorder(given.record)
     failed = False
+    rows = []
     for name, reader in readers().items():
         if given.only and name not in given.only:
             continue
@@ -368,9 +372,13 @@ def main() -> int:
             f"{len(problems)} failures, {time.monotonic() - start:.0f} s",
             flush=True,
         )
+        row = {"reader": name, "cases": cases, "refused": refused, "failures": len(problems)}
+        rows.append(row)
         for problem in problems[:5]:
             print(f"{problem.with_suffix('')}: {problem.read_text()}", flush=True)
         failed |= bool(problems)
+    settings = {"cases": given.cases, "seconds": given.seconds, "only": given.only}
+    note("fuzz_readers", [], settings, [given.seed], rows)
     return 1 if failed else 0
 
 
