@@ -1,6 +1,6 @@
 """Speed of the greedy factorization and of the fast transform, as ratios in one run.
 
-    python benchmarks/bench_factorize.py
+    python benchmarks/bench_factorize.py [--record FILE|FOLDER]
 
 The Cora part needs the data folder (WAVEMMF_DATA); without it a 52-by-52 grid of the
 same size stands in.
@@ -8,7 +8,9 @@ same size stands in.
 
 from __future__ import annotations
 
+import argparse
 import time
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -16,6 +18,9 @@ from timing import alternate
 
 import wavemmf as wm
 from wavemmf.errors import WavemmfError
+from wavemmf.experiments.records import Recorder, add_record_option
+
+Row = dict[str, Any]
 
 
 def test_matrix() -> tuple[str, object]:
@@ -26,7 +31,7 @@ def test_matrix() -> tuple[str, object]:
         return "grid 52x52", wm.graphs.grid(52, 52)
 
 
-def greedy_against_eigh(name: str, graph: object) -> wm.Factorization:
+def greedy_against_eigh(name: str, graph: object) -> tuple[wm.Factorization, Row]:
     dense = wm.graphs.normalized_laplacian(graph).toarray()
     times = alternate(
         {
@@ -41,11 +46,13 @@ def greedy_against_eigh(name: str, graph: object) -> wm.Factorization:
         f"scipy.linalg.eigh {times['eigh']:.2f} s, ratio {times['eigh'] / times['greedy']:.2f}; "
         f"error {f.error():.3f} ({100 * f.relative_error():.1f} %)"
     )
-    return f
+    seconds = {"seconds": times["greedy"], "eigh_seconds": times["eigh"]}
+    return f, {"case": f"greedy, {name}, k=8, core 100", "error": f.error(), **seconds}
 
 
-def transform_against_product(f: wm.Factorization) -> None:
+def transform_against_product(f: wm.Factorization) -> list[Row]:
     w = f.basis().toarray()
+    rows = []
     flops = f.n**2 / f.transform_multiplications
     for columns in (1, 64, 512):
         x = np.random.default_rng(0).normal(size=(f.n, columns))
@@ -57,10 +64,13 @@ def transform_against_product(f: wm.Factorization) -> None:
             f"{1e3 * times['W @ X']:.2f} ms, ratio {times['W @ X'] / times['analyze']:.1f} "
             f"(multiplications: {flops:.0f})"
         )
+        seconds = {"seconds": times["analyze"], "product_seconds": times["W @ X"]}
+        rows.append({"case": f"transform of {columns} signals", **seconds})
+    return rows
 
 
-def growth_on_grids() -> None:
-    sizes, seconds = [], []
+def growth_on_grids() -> list[Row]:
+    sizes, seconds, rows = [], [], []
     for side in (22, 32, 45, 63, 89):
         graph = wm.graphs.grid(side, side)
         best = np.inf
@@ -71,11 +81,22 @@ def growth_on_grids() -> None:
         sizes.append(graph.n)
         seconds.append(best)
         print(f"grid n={graph.n}: {best:.3f} s, relative error {f.relative_error():.4f}")
+        row = {"case": f"grid n={graph.n}", "relative_error": f.relative_error(), "seconds": best}
+        rows.append(row)
     exponent = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
     print(f"greedy on grids, k=4, core n/10: time grows like n^{exponent:.2f}")
+    return [*rows, {"case": "growth on grids", "exponent": exponent}]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    add_record_option(parser)
+    keep = Recorder(parser.parse_args().record)
+    name, graph = test_matrix()
+    f, row = greedy_against_eigh(name, graph)
+    rows = [row, *transform_against_product(f), *growth_on_grids()]
+    keep("bench_factorize", [name, "grids"], {}, [0], rows)
 
 
 if __name__ == "__main__":
-    f = greedy_against_eigh(*test_matrix())
-    transform_against_product(f)
-    growth_on_grids()
+    main()

@@ -1,6 +1,6 @@
 """Speed of one loss and gradient of the global objective, as ratios in one run.
 
-    python benchmarks/bench_gradient.py
+    python benchmarks/bench_gradient.py [--record FILE|FOLDER]
 
 The rival is the textbook formulation in PyTorch: an n-by-n rotation per level, products of
 n-by-n matrices, and autograd backwards, on the same matrix, indices and rotations. It comes in two
@@ -11,7 +11,9 @@ the data folder (WAVEMMF_DATA).
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,7 +21,10 @@ from timing import alternate
 
 import wavemmf as wm
 from wavemmf.errors import WavemmfError
+from wavemmf.experiments.records import Recorder, add_record_option
 from wavemmf.optimize.objective import Objective
+
+Row = dict[str, Any]
 
 
 class DenseObjective:
@@ -82,7 +87,7 @@ def product_rate(n: int) -> tuple[Callable[[], np.ndarray], int]:
     return lambda: a @ a, 2 * n**3
 
 
-def against_dense(name: str, f: wm.Factorization, matrix: np.ndarray, repeats: int) -> None:
+def against_dense(name: str, f: wm.Factorization, matrix: np.ndarray, repeats: int) -> Row:
     objective, dense = Objective(matrix, f.rotations), DenseObjective(matrix, f.rotations)
     blocks = f.rotations.blocks
     _check_same(objective, dense, blocks)
@@ -108,6 +113,8 @@ def against_dense(name: str, f: wm.Factorization, matrix: np.ndarray, repeats: i
         f"  {flops / 1e6:.1f} MFlop, {flops / ours / 1e9:.1f} GFlop/s; "
         f"1000x1000 product {product_flops / times['product'] / 1e9:.1f} GFlop/s"
     )
+    others = {f"{rival}_seconds": times[rival] for rival in ("conjugate", "accumulate")}
+    return {"case": name, "seconds": ours, **others, "gflops": flops / ours / 1e9}
 
 
 def _check_same(objective: Objective, dense: DenseObjective, blocks: np.ndarray) -> None:
@@ -118,24 +125,24 @@ def _check_same(objective: Objective, dense: DenseObjective, blocks: np.ndarray)
         np.testing.assert_allclose(gradient, expected, atol=1e-9 * np.abs(expected).max())
 
 
-def kronecker() -> None:
+def kronecker() -> Row:
     matrix = wm.graphs.kronecker(9)
     f = wm.factorize(matrix, core=16, k=16, drop=8)
-    against_dense("Kronecker n=512, k=16, drop 8, core 16", f, matrix, repeats=11)
+    return against_dense("Kronecker n=512, k=16, drop 8, core 16", f, matrix, repeats=11)
 
 
-def karate() -> None:
+def karate() -> Row:
     matrix = wm.graphs.normalized_laplacian(wm.graphs.karate()).toarray()
     f = wm.factorize(matrix, core=8, k=8)
-    against_dense("Karate n=34, k=8, core 8", f, matrix, repeats=101)
+    return against_dense("Karate n=34, k=8, core 8", f, matrix, repeats=101)
 
 
-def cora() -> None:
+def cora() -> Row | None:
     try:
         graph = wm.graphs.named("cora")
     except WavemmfError as error:
         print(f"Cora is not available ({error})")
-        return
+        return None
     f = wm.factorize(graph, core=100, k=8)
     objective = Objective(wm.graphs.normalized_laplacian(graph).toarray(), f.rotations)
     blocks = f.rotations.blocks
@@ -149,9 +156,17 @@ def cora() -> None:
         f"{flops / times['ours'] / 1e9:.1f} GFlop/s; {f.n}x{f.n} product {times['product']:.3f} s, "
         f"{product_flops / times['product'] / 1e9:.1f} GFlop/s"
     )
+    title = f"Cora n={f.n}, k=8, core 100"
+    return {"case": title, "seconds": times["ours"], "gflops": flops / times["ours"] / 1e9}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    add_record_option(parser)
+    keep = Recorder(parser.parse_args().record)
+    rows = [row for row in (kronecker(), karate(), cora()) if row is not None]
+    keep("bench_gradient", ["kronecker", "karate", "cora"], {}, [], rows)
 
 
 if __name__ == "__main__":
-    kronecker()
-    karate()
-    cora()
+    main()

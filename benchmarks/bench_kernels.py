@@ -1,6 +1,6 @@
 """Regression with a compressed kernel against exact and Nyström, on data of scikit-learn.
 
-    python benchmarks/bench_kernels.py [--only diabetes] [--method MMFKernelRidge]
+    python benchmarks/bench_kernels.py [--only diabetes] [--method MMFKernelRidge] [--record FILE]
 
 Half of the samples train, half test; three splits. All methods share the kernel, its width and the
 regularisation, which were not tuned for any of them. Nyström has as many landmarks as the
@@ -26,6 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import wavemmf as wm
+from wavemmf.experiments.records import Recorder, add_record_option
 
 ALPHA = 0.1
 SPLITS = 3
@@ -65,7 +66,7 @@ def measure(make: Callable[[], Any], splits: list[Any]) -> tuple[float, float, f
     return float(np.mean(errors)), float(np.std(errors)), float(np.median(seconds))
 
 
-def table(name: str, wanted: str | None) -> None:
+def table(name: str, wanted: str | None) -> list[dict[str, Any]]:
     data, target = DATA[name](return_X_y=True)
     data = StandardScaler().fit_transform(data)
     target = (target - target.mean()) / target.std()
@@ -75,18 +76,26 @@ def table(name: str, wanted: str | None) -> None:
     size = len(splits[0][0])
     gamma, core = 0.1 / data.shape[1], size // 10
     print(f"\n{name}: {size} samples to train, {len(data) - size} to test, core {core}")
+    rows = []
     for label, make in methods(gamma, core).items():
         if wanted not in (None, label):
             continue
         make().fit(*splits[0][::2])  # compile
         error, spread, seconds = measure(make, splits)
         print(f"{label:32} {error:.4f} ± {spread:.4f} {seconds:7.3f} s", flush=True)
+        row = {"data": name, "method": label, "error": error, "error_std": spread}
+        rows.append({**row, "seconds": seconds})
+    return rows
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", choices=DATA, help="one data set")
     parser.add_argument("--method", help="one row")
+    add_record_option(parser)
     given = parser.parse_args()
-    for each in [given.only] if given.only else DATA:
-        table(each, given.method)
+    keep = Recorder(given.record)
+    names = [given.only] if given.only else list(DATA)
+    found = [row for name in names for row in table(name, given.method)]
+    settings = {"alpha": ALPHA, "method": given.method, "splits": SPLITS}
+    keep("bench_kernels", names, settings, range(SPLITS), found)

@@ -1,6 +1,6 @@
 """Size of the pieces of work that a large sparse matrix falls into, for planning a cluster.
 
-    python benchmarks/bench_parts.py [side of the grid]
+    python benchmarks/bench_parts.py [side of the grid] [--record FILE]
 
 For every stage: parts, seconds of one part on one thread, bytes sent and returned per part, and
 the time that the process that cuts and joins spends between the stages.
@@ -8,8 +8,8 @@ the time that the process that cuts and joins spends between the stages.
 
 from __future__ import annotations
 
+import argparse
 import pickle
-import sys
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -18,12 +18,17 @@ import numpy as np
 
 import wavemmf as wm
 from wavemmf.executor import use_executor
+from wavemmf.experiments.records import Recorder, add_record_option
 from wavemmf.select.part import Method
 from wavemmf.staged import reduce_in_stages
 
 
 def main() -> None:
-    side = int(sys.argv[1]) if len(sys.argv) > 1 else 512
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("side", type=int, nargs="?", default=512, help="of the grid")
+    add_record_option(parser)
+    given = parser.parse_args()
+    keep, side = Recorder(given.record), given.side
     matrix = wm.graphs.normalized_laplacian(wm.graphs.grid(side, side))
     n = matrix.shape[0]
     inside = 0.0
@@ -61,6 +66,9 @@ def main() -> None:
         f"{work / n * 1e6:.1f} s and {moved / n:.0f} MB; cutting and joining "
         f"{(total - inside) / n * 1e6:.1f} s per million rows"
     )
+    names = ("parts", "rows_per_part", "seconds_per_part", "bytes_sent", "bytes_returned")
+    stages = [dict(zip(names, row, strict=True)) for row in rows]
+    keep("bench_parts", [f"grid {side}x{side}"], {"k": 4, "core": n // 10}, [], stages)
 
 
 if __name__ == "__main__":

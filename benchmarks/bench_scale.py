@@ -1,6 +1,6 @@
 """Large sparse graphs: error, time and memory, and how time and memory grow.
 
-    python benchmarks/bench_scale.py [--only grid] [--large]
+    python benchmarks/bench_scale.py [--only grid] [--large] [--record FILE]
 
 Every case runs in a process of its own, after a small one that loads the compiled kernels, so that
 its peak memory is its own. Normalized Laplacians, core n/10 unless told. The error is exact or a
@@ -21,6 +21,7 @@ import time
 from typing import Any
 
 import wavemmf as wm
+from wavemmf.experiments.records import Recorder, add_record_option
 
 Case = dict[str, Any]
 
@@ -56,7 +57,7 @@ def graph_of(case: Case) -> wm.graphs.Graph:
         return wm.graphs.grid(case["side"], case["side"])
     if name == "barabasi_albert":
         return wm.graphs.barabasi_albert(case["n"], 3, seed=0)
-    return wm.graphs.minnesota() if name == "minnesota" else wm.graphs.snap(name)
+    return wm.graphs.minnesota() if name == "minnesota" else wm.datasets.snap(name)
 
 
 def measure(case: Case) -> Case:
@@ -125,13 +126,16 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=list(CASES))
     parser.add_argument("--large", action="store_true", help="ten million vertices as well")
     parser.add_argument("--case", help=argparse.SUPPRESS)
+    add_record_option(parser)
     arguments = parser.parse_args()
     if arguments.case:
         print(json.dumps(measure(json.loads(arguments.case))))
         return
+    keep = Recorder(arguments.record)
     chosen = arguments.only or [name for name in CASES if name != "large" or arguments.large]
     print("| graph | rows | k | relative error | seconds | processor seconds | GB |")
     print("|---|---|---|---|---|---|---|")
+    measured: list[Case] = []
     for name in chosen:
         results = []
         for case in CASES[name]:
@@ -139,11 +143,13 @@ def main() -> None:
             if result is not None:
                 show(result)
                 results.append(result)
+        measured += results
         if name in ("grid", "hubs") and len(results) > 1:
             figures = ("seconds", "processor_seconds", "gigabytes")
             print(f"{name}: " + ", ".join(growth(results, what) for what in figures))
         if name == "threads" and len(results) == 2:
             print(f"two threads: {results[0]['seconds'] / results[1]['seconds']:.2f} x one")
+    keep("bench_scale", chosen, {}, [0], measured)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Conjugate gradients on (L + 0.01 I) x = b with and without preconditioners, in one table.
 
-    python benchmarks/bench_solve.py [--only grid] [--method plain]
+    python benchmarks/bench_solve.py [--only grid] [--method plain] [--record FILE]
 
 L is the combinatorial and the normalized Laplacian of the Minnesota roads (needs the data folder,
 WAVEMMF_DATA) and of a 100x100 grid. "products" counts products with the matrix, those inside
@@ -21,6 +21,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 import wavemmf as wm
 from wavemmf.errors import WavemmfError
+from wavemmf.experiments.records import Recorder, add_record_option
 
 SHIFT = 0.01
 TOLERANCE = 1e-8
@@ -88,10 +89,11 @@ def run(method: Callable[[sp.csr_array], Preconditioner], a: sp.csr_array) -> tu
     return count, count * (1.0 + per_application), ready - start, done - ready
 
 
-def table(name: str, laplacian: sp.csr_array, methods: dict[str, Any]) -> None:
+def table(name: str, laplacian: sp.csr_array, methods: dict[str, Any]) -> list[dict[str, Any]]:
     a = sp.csr_array(laplacian + SHIFT * sp.eye_array(laplacian.shape[0]))
     print(f"\n{name}, n = {a.shape[0]}")
     print(f"{'':34} iterations products set-up   solve   total")
+    rows = []
     for label, method in methods.items():
         try:
             count, products, setup, solve = run(method, a)
@@ -102,6 +104,9 @@ def table(name: str, laplacian: sp.csr_array, methods: dict[str, Any]) -> None:
             f"{label:34} {count:10} {products:8.0f} {setup:6.2f} {solve:7.3f} {setup + solve:7.3f}",
             flush=True,
         )
+        row = {"data": name, "method": label, "iterations": count, "products": products}
+        rows.append({**row, "seconds_setup": setup, "seconds_solve": solve})
+    return rows
 
 
 def warm_up(methods: dict[str, Any]) -> None:
@@ -121,7 +126,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default="", help="tables whose title holds this text")
     parser.add_argument("--method", choices=METHODS, action="append", help="rows of the tables")
+    add_record_option(parser)
     given = parser.parse_args()
+    keep = Recorder(given.record)
     methods = {name: METHODS[name] for name in given.method or METHODS}
     graphs = {"100x100 grid": wm.graphs.grid(100, 100)}
     try:
@@ -129,11 +136,14 @@ def main() -> None:
     except WavemmfError as error:
         print(f"Minnesota is left out: {error}")
     warm_up(methods)
+    rows = []
     for name, graph in graphs.items():
         for kind, make in LAPLACIANS.items():
             title = f"{name}, {kind} Laplacian"
             if given.only in title:
-                table(title, make(graph), methods)
+                rows += table(title, make(graph), methods)
+    settings = {"shift": SHIFT, "tolerance": TOLERANCE, "methods": list(methods)}
+    keep("bench_solve", list(dict.fromkeys(row["data"] for row in rows)), settings, [0], rows)
 
 
 if __name__ == "__main__":

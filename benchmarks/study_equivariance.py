@@ -1,6 +1,6 @@
 """How much a trained network depends on the order of the nodes.
 
-    python benchmarks/study_equivariance.py [MUTAG | NCI1 | ...] [--renumberings 3]
+    python benchmarks/study_equivariance.py [MUTAG | NCI1 | ...] [--renumberings 3] [--record FILE]
 
 Trains on the first fold of protocol "honest" (seed 0), with the accurate factorizations of the
 recipe "wavemmf" and with greedy ones (k = 2), then renumbers the nodes of its test
@@ -28,13 +28,16 @@ from wavemmf.experiments.graphs import (
     recipe_for,
     train_graphs,
 )
+from wavemmf.experiments.records import Recorder, add_record_option
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("dataset", nargs="?", default="MUTAG", choices=GRAPH_DATASETS)
     parser.add_argument("--renumberings", type=int, default=3)
+    add_record_option(parser)
     arguments = parser.parse_args()
+    keep = Recorder(arguments.record)
     torch.set_num_threads(1)
     problem = load_graph_problem(arguments.dataset, cache=True)
     outer = make_folds(problem.y, seed=0)[0]
@@ -49,6 +52,7 @@ def main() -> None:
     }
     print(f"{arguments.dataset}, {len(outer.test)} test graphs of the first fold\n")
     print(f"{'network':<34}accuracy  renumbered  same class  change of probabilities")
+    measured = []
     for name, recipe in rows.items():
         nets = trained(problem, outer, recipe)
         told = [
@@ -61,6 +65,9 @@ def main() -> None:
             f"{100 * means['agreement']:12.2f}{means['difference']:18.3f}",
             flush=True,
         )
+        measured.append({"network": name, **means})
+    settings, seeds = {"renumberings": arguments.renumberings}, range(arguments.renumberings)
+    keep("study_equivariance", [arguments.dataset], settings, seeds, measured)
 
 
 def _with(recipe: GraphRecipe, members: int, hop: bool = True) -> GraphRecipe:

@@ -1,6 +1,6 @@
 """How much the error of the greedy selector depends on the order of the rows.
 
-    python benchmarks/study_orders.py [--orders 50] [--only karate] [--engine sparse] [--json FILE]
+    python benchmarks/study_orders.py [--orders 50] [--only karate] [--engine sparse] [--record F]
 
 Every matrix is factorized in its own order and in random ones, the same for every version of the
 library. One line for each matrix and k: the relative error in the order the matrix came with, the
@@ -10,7 +10,6 @@ smallest, the median and the largest over all orders, and their ratio.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -19,6 +18,7 @@ import networkx as nx
 import numpy as np
 
 import wavemmf as wm
+from wavemmf.experiments.records import Recorder, add_record_option
 
 # Which molecules: every 211th of NCI1, chosen for no other reason.
 MOLECULES = range(10, 4110, 211)
@@ -36,7 +36,7 @@ def matrices(only: list[str] | None) -> Iterator[tuple[str, int, Any]]:
         if only is None or name in only:
             yield name, core, wm.graphs.normalized_laplacian(load())
     if only is None or "molecules" in only:
-        graphs = wm.graphs.tu_dataset("NCI1").graphs
+        graphs = wm.datasets.tu_dataset("NCI1").graphs
         for index in MOLECULES:
             laplacian = wm.graphs.normalized_laplacian(graphs[index])
             yield f"NCI1-{index}", max(2, laplacian.shape[0] // 8), laplacian
@@ -61,14 +61,15 @@ def main() -> int:
     parser.add_argument("--k", type=int, action="append", help="sizes of the rotations")
     parser.add_argument("--engine", default="auto", help="dense, sparse or auto")
     parser.add_argument("--optimize", help="optimise the rotations, for example with lbfgs")
-    parser.add_argument("--json", help="file for all errors")
+    add_record_option(parser)
     given = parser.parse_args()
+    keep = Recorder(given.record)
     options = {"engine": given.engine, "optimize": given.optimize}
-    record = {}
+    rows = []
     for name, core, matrix in matrices(given.only):
         for k in given.k or SIZES:
             found = errors(matrix, core, k, given.orders, **options)
-            record[f"{name} core={core} k={k}"] = found
+            rows.append({"data": name, "core": core, "k": k, "relative_errors": found})
             low, middle, high = min(found), float(np.median(found)), max(found)
             ratio = high / low if low > 1e-12 else 1.0
             print(
@@ -76,9 +77,9 @@ def main() -> int:
                 f"min {low:.5f}  median {middle:.5f}  max {high:.5f}  max/min {ratio:.4f}",
                 flush=True,
             )
-    if given.json:
-        with open(given.json, "w", encoding="utf-8") as file:
-            json.dump(record, file)
+    names = list(dict.fromkeys(str(row["data"]) for row in rows))
+    settings = {**options, "orders": given.orders, "k": given.k or SIZES}
+    keep("study_orders", names, settings, [0], rows)
     return 0
 
 

@@ -1,6 +1,7 @@
 """Index selection compared: what each selector draws, and what the best of it becomes.
 
     python benchmarks/study_selectors.py --out study [--graph karate --graph cayley] [--seeds 5]
+        [--record FILE]
 
 Every selector draws the same number of index sequences (400 on Karate, 40 on the Cayley tree).
 Their closed-form errors are the distributions of the picture; the best 15 are optimised (L-BFGS,
@@ -24,6 +25,7 @@ from typing import Any
 import numpy as np
 
 import wavemmf as wm
+from wavemmf.experiments.records import Recorder, add_record_option
 from wavemmf.select import Task
 
 FINALISTS, STEPS = 15, 500
@@ -48,7 +50,7 @@ PROBLEMS = {
         8,
         8,
         400,
-        {"paper": 8_000, "identities": 3_000, "guided": 1_200},
+        {"reduced-variance": 8_000, "identities": 3_000, "guided": 1_200},
     ),
     "cayley": Problem("cayley", wm.graphs.cayley_tree(4, 4), 16, 8, 40, {"guided": 96}, SEARCH),
 }
@@ -179,7 +181,12 @@ def mean_and_spread(values: list[float]) -> str:
     )
 
 
-COLOURS = {"paper": "#56B4E9", "identities": "#0072B2", "guided": "#D55E00", "evolution": "#009E73"}
+COLOURS = {
+    "reduced-variance": "#56B4E9",
+    "identities": "#0072B2",
+    "guided": "#D55E00",
+    "evolution": "#009E73",
+}
 
 
 def picture(results: list[dict[str, Any]], names: list[str], path: Path) -> None:
@@ -233,13 +240,17 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("study"))
     parser.add_argument("--graph", action="append", choices=list(PROBLEMS))
     parser.add_argument("--seeds", type=int, default=5)
+    add_record_option(parser)
     arguments = parser.parse_args()
+    keep = Recorder(arguments.record)
     names = arguments.graph or list(PROBLEMS)
     arguments.out.mkdir(parents=True, exist_ok=True)
     results = collect(arguments.out, names, arguments.seeds)
     for name in names:
         table(results, name)
     picture(results, names, arguments.out / "selectors.png")
+    settings = {"finalists": FINALISTS, "steps": STEPS}
+    keep("study_selectors", names, settings, range(arguments.seeds), results)
 
 
 if __name__ == "__main__":

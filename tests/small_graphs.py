@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wavemmf.graphs import Graph
-from wavemmf.graphs.graph import graph_from_edges
+from wavemmf.graphs import Graph, graph_from_edges
 
 __all__ = ["as_data", "random_graph", "random_graphs"]
 

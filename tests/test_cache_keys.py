@@ -18,7 +18,7 @@ import wavemmf as wm
 from wavemmf._fingerprint import fingerprint
 from wavemmf.errors import InputTypeError, InvalidInputError
 from wavemmf.experiments import figures
-from wavemmf.graphs.partition import partitioner
+from wavemmf.graphs import partitioner
 from wavemmf.select import Evolution, Greedy, Random, Regular
 
 KARATE = wm.graphs.karate()
@@ -495,7 +495,7 @@ def test_a_training_goes_on_with_nothing_changed(
 ) -> None:
     pytest.importorskip("torch")
     from wavemmf.rl import Policy, PolicySettings, train_policy
-    from wavemmf.rl.presets import TrainingSettings
+    from wavemmf.rl._presets import PolicyTraining
 
     def interrupt(episodes: int, error: float) -> None:
         raise KeyboardInterrupt
@@ -509,8 +509,9 @@ def test_a_training_goes_on_with_nothing_changed(
         "batch": 4, "learning_rate": 0.5, "discount": 0.5, "baseline": "moving",
         "normalize": False, "entropy": 0.5, "imitation": 2, "window": 2, "rewards": "stiefel",
         "steps": 7, "intermediate": True, "logarithmic": True, "epochs": 2, "clip": 0.3,
+        "update": "plain",
     }  # fmt: skip
-    assert {field.name for field in fields(TrainingSettings)} == set(training)
+    assert {field.name for field in fields(PolicyTraining)} == set(training)
     changed = {
         **training, "A": 2.0 * MATRIX, "k": 3, "core": 27, "drop": 2, "episodes": 6, "seed": 1,
         "policy": Policy(seed=9),

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 import wavemmf as wm
 from wavemmf.cli import app
 from wavemmf.experiments import CONTENDERS
+from wavemmf.experiments.records import read_record
 
 FAST = "greedy,greedy-k2,nystrom"
 
@@ -393,6 +394,22 @@ class TestInfo:
     def test_a_damaged_file(self, saved):
         saved.write_bytes(saved.read_bytes()[:500])
         failed(run("info", saved), "karate.mmf is not a whole wavemmf file")
+
+
+class TestRecord:
+    def test_what_was_compared_is_kept(self, folder):
+        options = ("--cores", "4,8", "--methods", "greedy,random", "--runs", 2, "--seed", 5)
+        result = run("compare", "karate", *options, "--record", folder, "--json")
+        told = json.loads(result.stdout)
+        (path,) = folder.glob("compare-karate-*.json")
+        kept = read_record(path)
+        assert (kept.what, kept.data, kept.seeds) == ("compare", ["karate"], [5, 6])
+        assert kept.values == told["rows"]
+        assert kept.settings["k"] == told["k"]
+        assert kept.settings["cores"] == [4, 8]
+
+    def test_where_nothing_can_be_written_nothing_is_run(self, folder, no_work):
+        failed(run("compare", "karate", "--record", folder / "no" / "a.json"), "does not exist")
 
 
 class TestCompare:

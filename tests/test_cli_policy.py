@@ -83,7 +83,7 @@ def test_clusters(tmp_path):
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
-        (("--preset", "magic"), ("preset must be one of 'paper', 'guided'",)),
+        (("--preset", "magic"), ("preset must be one of 'paper', 'reduced-variance'",)),
         (("--core", "many"), ("--core must be", "'many'")),
         (("--core", "80"), ("core (for n = 34)",)),
         (("--curve", "c.txt"), ("suffix",)),
@@ -113,7 +113,7 @@ def test_bad_files(trained, tmp_path):
 
 
 def test_interrupted(tmp_path, monkeypatch):
-    module = sys.modules["wavemmf.rl.trainer"]
+    module = sys.modules["wavemmf.rl._trainer"]
     real = module.play
     calls = []
 

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from wavemmf import graphs
+from wavemmf import datasets, graphs
+from wavemmf.datasets import _folder as datafolder
+from wavemmf.datasets import planetoid
 from wavemmf.errors import FileFormatError, InvalidInputError, TooLargeError
-from wavemmf.graphs import Graph, datafolder
-from wavemmf.graphs.planetoid import planetoid
+from wavemmf.graphs import Graph
 
 
 @pytest.fixture
@@ -117,7 +118,7 @@ def test_chosen_folder_is_never_written_to(folder):
 
 def test_file_without_address_says_where_to_put_it(cache):
     with pytest.raises(InvalidInputError, match=r"power\.edges.*WAVEMMF_DATA"):
-        graphs.snap("power")
+        datasets.snap("power")
 
 
 def test_every_source_is_pinned():
@@ -159,12 +160,12 @@ def test_a_known_file_is_verified_unzipped(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "load"),
     [
-        ("LINQS/cora/cora.content", lambda: graphs.linqs("cora")),
+        ("LINQS/cora/cora.content", lambda: datasets.linqs("cora")),
         ("Planetoid/Cora/raw/ind.cora.allx", lambda: planetoid("Cora")),
-        ("TUDataset/MUTAG/raw/MUTAG_graph_indicator.txt", lambda: graphs.tu_dataset("MUTAG")),
+        ("TUDataset/MUTAG/raw/MUTAG_graph_indicator.txt", lambda: datasets.tu_dataset("MUTAG")),
         ("minnesota/minnesota.mat", graphs.minnesota),
-        ("mnist/t10k-labels-idx1-ubyte", graphs.mnist_kernel),
-        ("snap/power.edges", lambda: graphs.snap("power")),
+        ("mnist/t10k-labels-idx1-ubyte", datasets.mnist_kernel),
+        ("snap/power.edges", lambda: datasets.snap("power")),
     ],
 )
 def test_every_loader_verifies(folder, monkeypatch, name, load):
@@ -177,17 +178,17 @@ def test_every_loader_verifies(folder, monkeypatch, name, load):
 def test_companions_of_a_graph_are_verified(folder, monkeypatch):
     put(folder, "snap/lastfm.edges", "0 1\n")
     put(folder, "snap/lastfm.labels", "0\n1\n")
-    assert graphs.snap("lastfm").labels.tolist() == [0, 1]
+    assert datasets.snap("lastfm").labels.tolist() == [0, 1]
     monkeypatch.delenv("WAVEMMF_ACCEPT_CHANGED_DATA")
     monkeypatch.delitem(datafolder.known_digests(), "snap/lastfm.edges")
     with pytest.raises(FileFormatError, match=r"lastfm\.labels has SHA-256"):
-        graphs.snap("lastfm")
+        datasets.snap("lastfm")
 
 
 def test_files_of_the_user_are_not_verified(folder, monkeypatch):
     monkeypatch.delenv("WAVEMMF_ACCEPT_CHANGED_DATA")
     put(folder, "snap/own.edges", "0 1\n")
-    assert graphs.snap("own").n == 2
+    assert datasets.snap("own").n == 2
 
 
 def test_the_real_files_are_the_known_ones(data_dir):
@@ -204,7 +205,7 @@ def test_the_real_files_are_the_known_ones(data_dir):
 def test_linqs_counts_what_it_drops(folder):
     put(folder, "LINQS/cora/cora.content.gz", "p1\t0\t1\tB\np2\t1\t1\tA\np3\t0\t0\tB\n")
     put(folder, "LINQS/cora/cora.cites", "p1\tp2\np2\tp1\np1\tp1\nghost\tp3\n")
-    graph = graphs.linqs("cora")
+    graph = datasets.linqs("cora")
     assert (graph.n, graph.num_edges) == (3, 1)
     assert graph.metadata == {"citations": 4, "unknown": 1, "self_citations": 1}
     np.testing.assert_array_equal(graph.features.toarray(), [[0, 1], [1, 1], [0, 0]])
@@ -228,19 +229,19 @@ def test_linqs_refuses_malformed_files(folder, content, cites, message):
     put(folder, "LINQS/cora/cora.content", content)
     put(folder, "LINQS/cora/cora.cites", cites)
     with pytest.raises(FileFormatError, match=message):
-        graphs.linqs("cora")
+        datasets.linqs("cora")
 
 
 def test_linqs_unknown_name():
     with pytest.raises(InvalidInputError, match="'cora', 'citeseer', 'webkb'"):
-        graphs.linqs("pubmed")
+        datasets.linqs("pubmed")
 
 
 def test_snap_with_coordinates_labels_and_isolated_last_vertex(folder):
     put(folder, "snap/tiny.edges.gz", "# tiny nodes 4 edges 2 undirected\n0 1\n1 2\n")
     put(folder, "snap/tiny.xy.gz", "0 0\n1 0\n1 1\n5 5\n")
     put(folder, "snap/tiny.labels", "0\n1\n1\n0\n")
-    graph = graphs.snap("tiny")
+    graph = datasets.snap("tiny")
     assert (graph.n, graph.num_edges, graph.name) == (4, 2, "tiny")
     assert graph.coordinates.shape == (4, 2)
     assert graph.labels.tolist() == [0, 1, 1, 0]
@@ -252,13 +253,13 @@ def test_snap_refuses_bad_companions_headers_and_names(folder):
     put(folder, "snap/tiny.edges", "0 1\n")
     put(folder, "snap/tiny.xy", "0 0\n1 x\n")
     with pytest.raises(FileFormatError, match=r"tiny\.xy"):
-        graphs.snap("tiny")
+        datasets.snap("tiny")
     put(folder, "snap/vast.edges", "# nodes 999999999999\n0 1\n")
     with pytest.raises(TooLargeError, match="order"):
-        graphs.snap("vast")
+        datasets.snap("vast")
     for name in ("../secret", "a/b", "", ".hidden"):
         with pytest.raises(InvalidInputError, match="not the name"):
-            graphs.snap(name)
+            datasets.snap(name)
 
 
 def put_mnist(folder, images, labels):
@@ -273,7 +274,7 @@ def test_mnist_kernel_formula_and_order(folder):
     images = rng.integers(0, 256, size=(40, 28, 28), dtype=np.uint8)
     labels = rng.permutation(np.repeat(np.arange(10, dtype=np.uint8), 4))
     put_mnist(folder, images, labels)
-    kernel = graphs.mnist_kernel(per_class=2, sigma=5.0)
+    kernel = datasets.mnist_kernel(per_class=2, sigma=5.0)
     assert kernel.shape == (20, 20)
     np.testing.assert_array_equal(np.diag(kernel), 1.0)
     np.testing.assert_array_equal(kernel, kernel.T)
@@ -281,34 +282,34 @@ def test_mnist_kernel_formula_and_order(folder):
     expected = np.exp(-np.sum((first - second) ** 2) / 50.0)
     assert kernel[1, 7] == pytest.approx(expected, rel=1e-12)
     with pytest.raises(InvalidInputError, match="at most 4, got 5"):
-        graphs.mnist_kernel(per_class=5)
+        datasets.mnist_kernel(per_class=5)
     with pytest.raises(InvalidInputError, match="sigma"):
-        graphs.mnist_kernel(sigma=0.0)
+        datasets.mnist_kernel(sigma=0.0)
 
 
 def test_zipped_mnist_that_is_damaged(folder):
     (folder / "mnist").mkdir()
     (folder / "mnist/t10k-labels-idx1-ubyte.gz").write_bytes(b"no gzip")
     with pytest.raises(FileFormatError, match="not a complete gzip file"):
-        graphs.mnist_kernel()
+        datasets.mnist_kernel()
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\0\x08\x01\0\0\0\x05abc", b"\0\0\0\0\0\0\0\0"])
 def test_broken_mnist(folder, content):
     put(folder, "mnist/t10k-labels-idx1-ubyte", content)
     with pytest.raises(FileFormatError, match="IDX"):
-        graphs.mnist_kernel()
+        datasets.mnist_kernel()
 
 
 def test_digits_kernel():
-    datasets = pytest.importorskip("sklearn.datasets", reason="needs scikit-learn")
-    kernel = graphs.digits_kernel(n_per_class=3)
+    sklearn = pytest.importorskip("sklearn.datasets", reason="needs scikit-learn")
+    kernel = datasets.digits_kernel(n_per_class=3)
     assert kernel.shape == (30, 30)
     np.testing.assert_array_equal(kernel, kernel.T)
     assert np.linalg.eigvalsh(kernel).min() > -1e-10
-    full = graphs.digits_kernel(sigma=2.0)
+    full = datasets.digits_kernel(sigma=2.0)
     assert full.shape == (1797, 1797)
-    x = datasets.load_digits().data / 16.0
+    x = sklearn.load_digits().data / 16.0
     assert full[5, 9] == pytest.approx(np.exp(-np.sum((x[5] - x[9]) ** 2) / 8.0))
 
 
@@ -351,7 +352,7 @@ def test_real_minnesota(need_data):
 )
 def test_real_linqs(need_data, name, n, edges, features, classes, isolated, counts):
     need_data(f"LINQS/{'WebKB' if name == 'webkb' else name}/*.cites*")
-    graph = graphs.linqs(name)
+    graph = datasets.linqs(name)
     assert (graph.n, graph.num_edges) == (n, edges)
     assert graph.features.shape == (n, features)
     assert graph.labels.max() + 1 == len(graph.class_names) == classes
@@ -379,6 +380,6 @@ def test_real_snap(need_data, name, n, edges):
 
 def test_real_mnist(need_data):
     need_data("mnist/t10k-images-idx3-ubyte*")
-    kernel = graphs.mnist_kernel()
+    kernel = datasets.mnist_kernel()
     assert kernel.shape == (1000, 1000)
     assert 0.4 < kernel.mean() < 0.9

@@ -39,6 +39,7 @@ class Episodes:
     ) -> tuple[np.ndarray, ...]:
         """Take a level in the episodes from `first` on; return groups, sizes, and so on."""
         padded = np.full((3, self.k), -1)
+        self.marked = np.tile(np.arange(self.k) < count, (3, 1))
         for episode, action in enumerate(actions):
             padded[episode, : len(action)] = action
         outputs = (
@@ -46,8 +47,8 @@ class Episodes:
             np.full((3, self.k, self.k), np.nan), np.full(3, np.nan),
         )  # fmt: skip
         advance(
-            *self.state, padded, count, self.drop, anywhere, self.scored, nearest, *outputs,
-            first, 3,
+            *self.state, padded, self.marked, count, self.drop, anywhere, self.scored, nearest,
+            *outputs, first, 3,
         )  # fmt: skip
         return outputs
 

@@ -195,7 +195,7 @@ def test_a_small_file_cannot_fill_the_memory(tmp_path, monkeypatch):
     path = tmp_path / "bomb.edges.gz"
     path.write_bytes(gzip.compress(b"0 1\n" * (8 * 2**20)))
     with pytest.raises(TooLargeError, match=r"bomb.edges.gz needs"):
-        wm.graphs.read(path)
+        wm.io.read(path)
 
 
 def test_a_lying_header_length_sets_nothing_aside(tmp_path):
@@ -204,7 +204,7 @@ def test_a_lying_header_length_sets_nothing_aside(tmp_path):
     tracemalloc.start()
     try:
         with pytest.raises(FileFormatError, match=r"not a valid \.npy"):
-            wm.graphs.read(path)
+            wm.io.read(path)
         assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
     finally:
         tracemalloc.stop()
@@ -215,7 +215,7 @@ def test_too_many_values_of_matrix_market_are_refused(tmp_path, layout):
     path = tmp_path / "long.mtx"
     path.write_text(f"%%MatrixMarket matrix array real symmetric\n{layout}9\n")
     with pytest.raises(FileFormatError, match="lines of values"):
-        wm.graphs.read(path)
+        wm.io.read(path)
 
 
 def test_an_array_header_that_does_not_parse_is_refused(tmp_path):
@@ -234,7 +234,7 @@ def test_a_damaged_compressed_matrix_is_refused(tmp_path):
     content[12:20] = b"\xff" * 8
     path.write_bytes(content)
     with pytest.raises(FileFormatError, match="not a complete gzip file"):
-        wm.graphs.read(path)
+        wm.io.read(path)
 
 
 class Malicious:
@@ -254,7 +254,7 @@ def test_pickles_are_not_loaded(tmp_path, monkeypatch, suffix):
     else:
         path.write_bytes(pickle.dumps(Malicious()))
     with pytest.raises(FileFormatError):
-        (wm.load if suffix == ".mmf" else wm.graphs.read)(path)
+        (wm.load if suffix == ".mmf" else wm.io.read)(path)
     assert not (tmp_path / "pwned").exists()
 
 

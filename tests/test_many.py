@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import wavemmf as wm
 from wavemmf.errors import InputTypeError, InvalidInputError, TooLargeError
 from wavemmf.factorization.collection import load_collection, save_collection
-from wavemmf.graphs.together import as_matrices
+from wavemmf.graphs import as_matrices
 
 ISOLATED = sp.csr_array(([1.0, 1.0], ([0, 1], [1, 0])), shape=(5, 5))
 GRAPHS = [
@@ -293,7 +293,7 @@ TWO = {
 def test_tu_dataset(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("WAVEMMF_DATA", str(tmp_path))
     write(tmp_path, "TWO", **TWO)
-    data = wm.graphs.tu_dataset("TWO")
+    data = wm.datasets.tu_dataset("TWO")
     assert repr(data) == "GraphDataset('TWO', 2 graphs)"
     assert [(g.n, g.num_edges) for g in data.graphs] == [(2, 1), (3, 1)]
     np.testing.assert_array_equal(data.labels, [1, -1])
@@ -318,20 +318,20 @@ def test_damaged_tu_dataset(tmp_path, monkeypatch, change, message) -> None:
     monkeypatch.setenv("WAVEMMF_DATA", str(tmp_path))
     write(tmp_path, "TWO", **{**TWO, **change})
     with pytest.raises(InvalidInputError, match=message):
-        wm.graphs.tu_dataset("TWO")
+        wm.datasets.tu_dataset("TWO")
 
 
 def test_missing_tu_dataset(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("WAVEMMF_DATA", str(tmp_path))
     with pytest.raises(InvalidInputError, match="is missing"):
-        wm.graphs.tu_dataset("NONE")
+        wm.datasets.tu_dataset("NONE")
     with pytest.raises(InvalidInputError, match="not the name"):
-        wm.graphs.tu_dataset("../x")
+        wm.datasets.tu_dataset("../x")
 
 
 def test_nci1(need_data) -> None:
     need_data("TUDataset/NCI1/raw/NCI1_A.txt*")
-    data = wm.graphs.tu_dataset("NCI1")
+    data = wm.datasets.tu_dataset("NCI1")
     assert len(data) == 4110
     assert sum(g.n for g in data.graphs) == 122747
     assert sum(g.num_edges for g in data.graphs) == 132753

@@ -57,7 +57,7 @@ def test_the_files_that_are_not_python_are_in_the_wheel(tmp_path):
     assets = {path.name for path in (PACKAGE / "report" / "assets").iterdir()}
     assert {f"wavemmf/report/assets/{name}" for name in assets} <= inside
     assert "page.html" in assets
-    assert "wavemmf/graphs/digests.sha256" in inside
+    assert "wavemmf/datasets/digests.sha256" in inside
 
 
 def test_the_command_is_installed():

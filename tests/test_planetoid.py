@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from wavemmf.datasets import planetoid
+from wavemmf.datasets._pickled import read_pickled
 from wavemmf.errors import FileFormatError, InvalidInputError
-from wavemmf.graphs.pickled import read_pickled
-from wavemmf.graphs.planetoid import planetoid
 
 KNOWN, TESTED, LEARNED = 530, 20, 20
 
@@ -293,7 +293,7 @@ def test_the_watch_sees_what_is_unpickled(tmp_path):
 @pytest.mark.parametrize("part", ["allx", "tx", "y", "ally", "ty", "graph"])
 def test_nobody_unpickles_the_data(tmp_path, part):
     put(tmp_path, change(contents(), part, Runs(os.mkdir, "pwned")))
-    seen = watched(tmp_path, "planetoid('Cora')", "from wavemmf.graphs.planetoid import planetoid")
+    seen = watched(tmp_path, "planetoid('Cora')", "from wavemmf.datasets import planetoid")
     assert f"ind.cora.{part}" in seen
     assert "mkdir" in seen
     assert "unpickled: []" in seen

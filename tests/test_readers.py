@@ -14,8 +14,10 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from wavemmf.datasets import tu_dataset
 from wavemmf.errors import FileFormatError, InvalidInputError, TooLargeError
-from wavemmf.graphs import Graph, as_matrix, normalized_laplacian, read, tu_dataset
+from wavemmf.graphs import Graph, as_matrix, normalized_laplacian
+from wavemmf.io import read
 
 WEIGHTED = np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 3.5], [0.0, 3.5, 0.0]])
 
@@ -396,7 +398,7 @@ def test_an_edge_list_that_numpy_alone_refuses(tmp_path, monkeypatch):
     def refuse(*arguments, **settings):
         raise ValueError("could not convert")
 
-    monkeypatch.setattr("wavemmf.graphs.edgelist.np.loadtxt", refuse)
+    monkeypatch.setattr("wavemmf.io._edgelist.np.loadtxt", refuse)
     with pytest.raises(FileFormatError, match=r"g\.edges is not an edge list: could not convert"):
         read(write(tmp_path, "g.edges", "0 1\n"))
 

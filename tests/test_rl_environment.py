@@ -13,6 +13,8 @@ import oracle
 import wavemmf as wm
 from wavemmf.errors import InvalidInputError
 from wavemmf.rl import MMFEnvironment, returns
+from wavemmf.rl._episodes import Episodes
+from wavemmf.rl._problem import Problem
 
 MATRIX = oracle.random_symmetric(9, seed=3, density=0.6)
 
@@ -61,12 +63,37 @@ def test_rewards_are_errors(name, core, k, drop, rng):
     assert rewards[:-1] == [-residual for residual in residuals[:-1]]
 
 
+@pytest.mark.parametrize("survivors", ["eigenvectors", "nearest"])
+@pytest.mark.parametrize("drop", [1, 2])
+def test_it_is_a_batch_of_one_of_what_training_plays(survivors, drop, rng):
+    environment = MMFEnvironment(MATRIX, core=2, k=4, drop=drop, survivors=survivors)
+    problem = Problem(MATRIX, environment.schedule, scored=False)
+    problem.nearest = survivors == "nearest"
+    batch = Episodes(problem, 3)
+    observation, _ = environment.reset()
+    costs = []
+    for size, count in zip(environment.schedule.sizes, environment.schedule.drops, strict=True):
+        np.testing.assert_array_equal(batch.active[1].numpy(), observation.active)
+        groups = [rng.permutation(np.flatnonzero(active))[:size] for active in batch.active]
+        padded = np.full((3, 4), -1)
+        padded[:, :size] = groups
+        batch.take(padded, anywhere=False)
+        # The same rows are dropped, wherever they stand in the group.
+        observation, *_, info = environment.step((groups[1], groups[1][:count]))
+        costs.append(info["residual"])
+    assert batch.costs[:, 1].tolist() == costs
+    assert batch.errors()[1] == info["error"]
+    ours, theirs = environment.rotations(), batch.rotations(1)
+    for part in ("groups", "blocks", "wavelets"):
+        np.testing.assert_array_equal(getattr(ours, part), getattr(theirs, part))
+
+
 def test_residual_of_one_level():
     environment = MMFEnvironment(MATRIX, core=4, k=4, drop=2, intermediate=True)
     _, reward, *_, info = environment.step(([5, 2, 7, 0], [2, 7]))
     level = environment.current_matrix
     u = np.eye(9)
-    u[np.ix_([5, 2, 7, 0], [5, 2, 7, 0])] = environment._blocks[0]
+    u[np.ix_([5, 2, 7, 0], [5, 2, 7, 0])] = environment._episode.blocks[0, 0]
     rotated = u @ MATRIX @ u.T
     rest = [0, 1, 3, 4, 5, 6, 8]
     expected = 2 * (rotated[np.ix_([2, 7], rest)] ** 2).sum() + 2 * rotated[2, 7] ** 2

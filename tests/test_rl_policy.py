@@ -15,11 +15,11 @@ import wavemmf as wm  # noqa: E402
 from wavemmf.errors import FileFormatError, InvalidInputError  # noqa: E402
 from wavemmf.factorization import Factorization  # noqa: E402
 from wavemmf.rl import PRESETS, Policy, PolicySettings, load_policy  # noqa: E402
-from wavemmf.rl.features import facts_of_original, stack_features  # noqa: E402
-from wavemmf.rl.messages import Messages  # noqa: E402
-from wavemmf.rl.play import likelihoods, play, settle  # noqa: E402
-from wavemmf.rl.problem import Problem  # noqa: E402
-from wavemmf.rl.schedule import plan_levels  # noqa: E402
+from wavemmf.rl._features import facts_of_original, stack_features  # noqa: E402
+from wavemmf.rl._messages import Messages  # noqa: E402
+from wavemmf.rl._play import likelihoods, play, settle  # noqa: E402
+from wavemmf.rl._problem import Problem  # noqa: E402
+from wavemmf.rl._schedule import plan_levels  # noqa: E402
 from wavemmf.select import Greedy  # noqa: E402
 from wavemmf.select.plan import Selector, Task  # noqa: E402
 
@@ -188,7 +188,7 @@ class TestLikelihood:
         problem = problem_of(settings, KARATE, core=8, k=4)
         decisions = play(policy, problem, 2, torch.Generator().manual_seed(0))
         whole = torch.cat([part.log_probability for part in likelihoods(policy, decisions)])
-        monkeypatch.setattr("wavemmf.rl.play._NUMBERS_PER_PASS", 4000)
+        monkeypatch.setattr("wavemmf.rl._play._NUMBERS_PER_PASS", 4000)
         parts = list(likelihoods(policy, decisions))
         assert len(parts) > 3
         torch.testing.assert_close(torch.cat([part.log_probability for part in parts]), whole)
@@ -239,7 +239,7 @@ class TestSelector:
     @pytest.mark.parametrize("kind", ["guided", "guided_graph"])
     @pytest.mark.parametrize("drop", [1, 3])
     def test_rounds_on_large_sparse_matrices(self, kind, drop, monkeypatch):
-        monkeypatch.setattr("wavemmf.rl.selection._ROUNDS_FROM", 100)
+        monkeypatch.setattr("wavemmf.rl._selection._ROUNDS_FROM", 100)
         a = wm.graphs.normalized_laplacian(wm.graphs.grid(15, 16))
         policy = Policy(KINDS[kind])
         task = Task(25, 5, drop)
@@ -254,7 +254,7 @@ class TestSelector:
         assert rounds < 1.5 * dense
 
     def test_rounds_with_isolated_rows(self, monkeypatch):
-        monkeypatch.setattr("wavemmf.rl.selection._ROUNDS_FROM", 10)
+        monkeypatch.setattr("wavemmf.rl._selection._ROUNDS_FROM", 10)
         a = sp.block_diag([oracle.MATRICES["path"], sp.csr_array((30, 30))], format="csr")
         f = Factorization.from_rotations(a, Policy(GUIDED).select(sp.csr_array(a), Task(0, 4, 2)))
         assert f.core_size == 0

@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from wavemmf.rl.sampling import draw, entropy, ordered_log_probability  # noqa: E402
+from wavemmf.rl._sampling import draw, entropy, ordered_log_probability  # noqa: E402
 
 LOGITS = torch.tensor([0.3, -1.0, 2.0, 0.0, 1.1], dtype=torch.float64)
 ALLOWED = torch.tensor([True, True, True, False, True])

@@ -16,11 +16,11 @@ import wavemmf as wm  # noqa: E402
 from wavemmf.errors import FileFormatError, InputTypeError, InvalidInputError  # noqa: E402
 from wavemmf.factorization.archive import read_archive, write_archive  # noqa: E402
 from wavemmf.rl import PRESETS, Policy, PolicySettings, clusters, train_policy, write_curve  # noqa: E402
-from wavemmf.rl.imitation import demonstrate  # noqa: E402
-from wavemmf.rl.play import likelihoods, play  # noqa: E402
-from wavemmf.rl.problem import Problem  # noqa: E402
-from wavemmf.rl.rewards import episode_rewards  # noqa: E402
-from wavemmf.rl.schedule import plan_levels  # noqa: E402
+from wavemmf.rl._imitation import demonstrate  # noqa: E402
+from wavemmf.rl._play import likelihoods, play  # noqa: E402
+from wavemmf.rl._problem import Problem  # noqa: E402
+from wavemmf.rl._rewards import episode_rewards  # noqa: E402
+from wavemmf.rl._schedule import plan_levels  # noqa: E402
 
 KARATE = wm.graphs.karate()
 SMALL = {"k": 4, "core": 8, "batch": 4}
@@ -48,8 +48,38 @@ def left_training(folder):
 
 
 class TestUpdate:
-    def test_update_of_the_paper(self):
-        """One batch without baseline: the gradient is the sum of gamma^l g_l grad log pi."""
+    def test_the_plain_rule_of_the_paper(self):
+        """Eq. 12, level by level and episode by episode, each from where the last one ended."""
+        a = oracle.MATRICES["grid"]
+        settings = {"k": 4, "core": 10, "discount": 0.9, "learning_rate": 0.05}
+        policy = train_policy(a, episodes=2, seed=2, preset="paper", **settings)
+        learner = Policy(PRESETS["paper"].policy, seed=2)
+        problem = Problem(a, plan_levels(30, 10, 4), scored=False)
+        noise = torch.Generator().manual_seed(2)
+        levels = problem.schedule.levels
+        for episode in range(2):
+            decisions = play(learner, problem, 1, noise)
+            (error,) = decisions.episodes.errors()
+            assert error == policy.history.errors[episode]
+            for level in range(levels):
+                learner.zero_grad()
+                (part,) = likelihoods(learner, decisions)
+                part.log_probability[level, 0].backward()
+                future = 0.9 ** (levels - 1 - level) * -error
+                with torch.no_grad():
+                    for parameter in learner.parameters():
+                        parameter += 0.05 * 0.9**level * future * parameter.grad
+        torch.testing.assert_close(parameters(learner), parameters(policy), atol=2e-5, rtol=0)
+
+    def test_the_preset_of_the_paper_has_no_variance_reduction(self):
+        training = PRESETS["paper"].training
+        assert (training.update, training.batch, training.epochs) == ("plain", 1, 1)
+        assert (training.baseline, training.normalize, training.entropy) == (None, False, 0.0)
+        assert (training.discount, training.learning_rate) == (1.0, 1e-3)
+        assert PRESETS["reduced-variance"].policy == PRESETS["paper"].policy
+
+    def test_update_of_a_batch(self):
+        """Without baseline the gradient is the sum of gamma^l g_l grad log pi."""
         a = oracle.MATRICES["grid"]
         settings = {"k": 4, "core": 10, "batch": 3, "discount": 0.9, "baseline": None}
         policy = train_policy(a, episodes=3, seed=2, normalize=False, **settings)
@@ -76,6 +106,7 @@ class TestUpdate:
             {"baseline": "moving"}, {"baseline": None, "normalize": False}, {"entropy": 0.1},
             {"epochs": 3}, {"intermediate": True}, {"logarithmic": True}, {"imitation": 8},
             {"rewards": "stiefel", "steps": 3}, {"batch": 1}, {"drop": 2}, {"discount": 0.5},
+            {"update": "plain", "entropy": 0.1},
         ],
     )  # fmt: skip
     def test_settings(self, settings):
@@ -267,6 +298,8 @@ class TestCourse:
             ({"batch": 0}, InvalidInputError), ({"magic": 1}, InvalidInputError),
             ({"core": 50}, InvalidInputError), ({"core": 1.5}, InvalidInputError),
             ({"discount": 2.0}, InvalidInputError), ({"baseline": "x"}, InvalidInputError),
+            ({"update": "plain", "epochs": 2}, InvalidInputError),
+            ({"update": "newton"}, InvalidInputError),
             ({"entropy": -1.0}, InvalidInputError), ({"k": 1}, InvalidInputError),
             ({"episodes": 3.5}, InputTypeError), ({"learning_rate": 0.0}, InvalidInputError),
         ],

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 import wavemmf as wm
 from wavemmf.errors import InvalidInputError
-from wavemmf.graphs import similarity
+from wavemmf.graphs import _similarity as similarity
 
 
 def cosines(x):

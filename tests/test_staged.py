@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import wavemmf as wm
 from wavemmf.factorization.project import project
-from wavemmf.graphs.partition import partition
+from wavemmf.graphs import partition
 from wavemmf.optimize import Settings
 from wavemmf.select.part import Method, Part, reduce_part
 from wavemmf.staged import reduce_in_stages

@@ -121,7 +121,7 @@ def test_sixteen_threads_leave_the_filters_of_warnings_as_they_were(tmp_path):
         before = list(warnings.filters)
         sys.setswitchinterval(1e-6)
         try:
-            all_threads(lambda _: [wm.graphs.read(path) for _ in range(40)])
+            all_threads(lambda _: [wm.io.read(path) for _ in range(40)])
         finally:
             sys.setswitchinterval(interval)
         assert warnings.filters == before

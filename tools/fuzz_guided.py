@@ -152,6 +152,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=2.0, help="time per reader")
     parser.add_argument("--only", action="append", choices=NAMES, help="names of readers")
     parser.add_argument("--keep", type=Path, default=Path("fuzz"), help="folder for failures")
+    parser.add_argument("--record", metavar="FILE|FOLDER", help="Write what was found as JSON.")
     for hidden, kind in {"--explore": str, "--corpus": Path, "--seconds": int}.items():
         parser.add_argument(hidden, type=kind, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -161,7 +162,12 @@ def main() -> int:
     if importlib.util.find_spec("atheris") is None:
         print("this needs atheris: pip install -c constraints.txt atheris", file=sys.stderr)
         return 2
+    # Only here: what is fuzzed must not be imported before it is instrumented.
+    from wavemmf.experiments.records import Recorder
+
+    note = Recorder(given.record)
     failed = False
+    rows = []
     for name in given.only or NAMES:
         keep = (given.keep / f"guided-{name}").absolute()
         shutil.rmtree(keep, ignore_errors=True)
@@ -173,9 +179,11 @@ def main() -> int:
             f"{outcome.kept} inputs kept, {len(problems)} failures",
             flush=True,
         )
+        rows.append({"reader": name, **vars(outcome), "failures": len(problems)})
         for problem in problems[:5]:
             print(f"{problem.with_suffix('')}: {problem.read_text()}", flush=True)
         failed |= bool(problems)
+    note("fuzz_guided", [], {"minutes": given.minutes, "only": given.only}, [], rows)
     return 1 if failed else 0
 
 

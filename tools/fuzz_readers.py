@@ -38,6 +38,7 @@ import scipy.sparse as sp
 
 import wavemmf as wm
 from wavemmf.errors import WavemmfError
+from wavemmf.experiments.records import Recorder, add_record_option
 from wavemmf.factorization.collection import load_collection, save_collection
 from wavemmf.optimize.checkpoint import Checkpoint
 
@@ -166,7 +167,7 @@ def readers(trained: bool = True) -> dict[str, Reader]:
         saved(lambda p: sp.save_npz(p, a), ".npz"),
         saved(lambda p: np.savez(p, a.toarray()), ".npz"),
     ]
-    graphs, zipped, packed = wm.graphs.read, inside_gzip, inside_zip
+    graphs, zipped, packed = wm.io.read, inside_gzip, inside_zip
     found = {
         "mtx": Reader(".mtx", graphs, matrices),
         "mtx.gz": Reader(".mtx.gz", graphs, [gzip.compress(m) for m in matrices], zipped),
@@ -350,8 +351,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", action="append", help="names of readers")
     parser.add_argument("--keep", type=Path, default=Path("fuzz"), help="folder for failures")
+    add_record_option(parser)
     given = parser.parse_args()
+    note = Recorder(given.record)
     failed = False
+    rows = []
     for name, reader in readers().items():
         if given.only and name not in given.only:
             continue
@@ -366,9 +370,13 @@ def main() -> int:
             f"{len(problems)} failures, {time.monotonic() - start:.0f} s",
             flush=True,
         )
+        row = {"reader": name, "cases": cases, "refused": refused, "failures": len(problems)}
+        rows.append(row)
         for problem in problems[:5]:
             print(f"{problem.with_suffix('')}: {problem.read_text()}", flush=True)
         failed |= bool(problems)
+    settings = {"cases": given.cases, "seconds": given.seconds, "only": given.only}
+    note("fuzz_readers", [], settings, [given.seed], rows)
     return 1 if failed else 0
 
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import wavemmf as wm
+from wavemmf.experiments.records import Recorder, add_record_option
 
 CHECKPOINT = ["--checkpoint", "state.ckpt", "--checkpoint-seconds", "0"]
 
@@ -177,14 +178,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=50, help="altogether")
     parser.add_argument("--seed", type=int, default=0)
+    add_record_option(parser)
     arguments = parser.parse_args()
+    keep = Recorder(arguments.record)
     rng = random.Random(arguments.seed)
     wrong: list[str] = []
+    rows = []
     with tempfile.TemporaryDirectory() as base:
         for number, scenario in enumerate(SCENARIOS):
             share = arguments.kills // len(SCENARIOS)
             share += number < arguments.kills % len(SCENARIOS)
-            wrong += kill_often(scenario, Path(base), share, rng)
+            losses = kill_often(scenario, Path(base), share, rng)
+            rows.append({"command": scenario.name, "kills": share, "losses": losses})
+            wrong += losses
+    keep("kill_tests", [], {"kills": arguments.kills}, [arguments.seed], rows)
     print("\n".join(wrong) if wrong else f"{arguments.kills} kills, nothing lost")
     return 1 if wrong else 0
 

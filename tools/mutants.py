@@ -38,6 +38,7 @@ import numpy as np
 import pytest
 
 import wavemmf as wm
+from wavemmf.experiments.records import Recorder, add_record_option
 
 ROOT = Path(__file__).parents[1]
 KERNELS = (
@@ -206,8 +207,9 @@ def load_kernels() -> None:
 class Plugin:
     """Takes the place of pytest's loop over tests."""
 
-    def __init__(self, given: argparse.Namespace) -> None:
+    def __init__(self, given: argparse.Namespace, keep: Recorder) -> None:
         self.given = given
+        self.keep = keep
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         """Take some of the tests."""
@@ -228,6 +230,7 @@ class Plugin:
         )
         harmless = equivalent()
         counts: dict[str, list[int]] = {}
+        survivors = []
         killed = untested = same = 0
         for number, mutant in enumerate(chosen, start=1):
             tests = sorted(calls.get((mutant.module, mutant.function), ()), key=seconds.__getitem__)
@@ -241,6 +244,7 @@ class Plugin:
             elif words in harmless:
                 same += 1
             else:
+                survivors.append(words)
                 say(f"survived: {words}  ({len(tests)} tests)")
             if number % 10 == 0 or number == len(chosen):
                 say(
@@ -251,6 +255,11 @@ class Plugin:
                 )
         for name, (few, all_of_them) in sorted(counts.items()):
             say(f"{name}: {few} of {all_of_them}")
+        rows = [{"module": m, "killed": few, "mutants": n} for m, (few, n) in counts.items()]
+        rows.append({"module": "all", "killed": killed, "mutants": len(chosen), "equal": same})
+        rows[-1]["survivors"] = survivors
+        settings = {"mutants": self.given.mutants, "tests": self.given.tests, "k": self.given.k}
+        self.keep("mutants", [group], settings, [self.given.seed], rows)
         return True
 
 
@@ -346,10 +355,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tests", type=int, default=1000, help="how many tests are taken")
     parser.add_argument("-k", default="", help="take only tests whose names match")
+    add_record_option(parser)
     given = parser.parse_args()
+    keep = Recorder(given.record)
     tests = [str(ROOT / "tests" / name) for name in TESTS[given.group]]
     options = ["-q", "-s", "-p", "no:cacheprovider", "-k", given.k, *tests]
-    return int(pytest.main(options, plugins=[Plugin(given)]))
+    return int(pytest.main(options, plugins=[Plugin(given, keep)]))
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ import scipy.sparse as sp
 import torch
 
 import wavemmf as wm
+from wavemmf.experiments.records import Recorder, add_record_option
 
 Property = Callable[[Any, np.ndarray, Any, np.random.Generator], None]
 
@@ -234,7 +235,9 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=0, help="stop after so many; 0: never")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int, help="the number of a case")
+    add_record_option(parser)
     arguments = parser.parse_args()
+    keep = Recorder(arguments.record)
     if arguments.only is not None:
         name, problem = run_case(arguments.only, arguments.seed)
         print(name, problem or "holds")
@@ -250,6 +253,10 @@ def main() -> int:
             failures.append(number)
             print(f"case {number}, {name}:\n{problem}", flush=True)
         number += 1
+    rows = [{"property": name, "cases": count} for name, count in done.items()]
+    settings = {"minutes": arguments.minutes, "cases": arguments.cases}
+    rows.append({"property": "all", "cases": number, "failures": failures})
+    keep("soak", ["random matrices"], settings, [arguments.seed], rows)
     for name, count in done.items():
         print(f"{name:<36} {count}")
     print(f"{number} cases, {len(failures)} failures {failures or ''}")

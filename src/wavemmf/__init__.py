@@ -12,7 +12,7 @@ from typing import Any
 from ._startup import ended_by_interrupts
 
 with ended_by_interrupts():
-    from . import baselines, graphs, plot, report, select
+    from . import baselines, datasets, graphs, io, plot, report, select
     from ._version import __version__
     from .errors import WavemmfError
     from .factorization import Factorization, History, Rotations, load
@@ -28,9 +28,11 @@ __all__ = [
     "WavemmfError",
     "__version__",
     "baselines",
+    "datasets",
     "factorize",
     "factorize_many",
     "graphs",
+    "io",
     "load",
     "plot",
     "preconditioner",

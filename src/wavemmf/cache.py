@@ -11,11 +11,11 @@ from typing import Any
 import scipy.sparse as sp
 
 from ._fingerprint import fingerprint
+from .datasets import cache_folder
 from .errors import FileFormatError, InputTypeError, InvalidInputError
 from .factorization import Factorization
 from .factorization.collection import COLLECTION_VERSION, load_collection, save_collection
-from .graphs.datafolder import cache_folder
-from .graphs.partition import partitioner
+from .graphs import partitioner
 
 __all__ = ["ResultCache", "decisive", "open_cache"]
 

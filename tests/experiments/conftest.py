@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import wavemmf as wm
 from wavemmf.cli import app
-from wavemmf.graphs.graph import graph_from_edges
+from wavemmf.graphs import graph_from_edges
 
 
 @pytest.fixture

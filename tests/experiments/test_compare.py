@@ -173,9 +173,9 @@ def test_the_matrix_is_read_once(tmp_path, monkeypatch):
     path = tmp_path / "matrix.npy"
     np.save(path, np.eye(12))
     reads = []
-    original = wm.graphs.convert.load_if_path
+    original = wm.graphs._convert.load_if_path
     monkeypatch.setattr(
-        wm.graphs.convert,
+        wm.graphs._convert,
         "load_if_path",
         lambda obj: reads.append(obj) or original(obj) if obj is path else original(obj),
     )

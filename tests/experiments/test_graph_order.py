@@ -16,7 +16,7 @@ from torch_geometric.data import Batch, Data  # noqa: E402
 from wavemmf.experiments.graphs import GraphProblem, equivariance  # noqa: E402
 from wavemmf.experiments.graphs._bases import compute_bases  # noqa: E402
 from wavemmf.experiments.graphs._packed import PackedGraphs  # noqa: E402
-from wavemmf.graphs.graph import graph_from_edges  # noqa: E402
+from wavemmf.graphs import graph_from_edges  # noqa: E402
 from wavemmf.nn import AddWaveletBasis, BatchBasis  # noqa: E402
 from wavemmf.nn._batch import BASIS_KEYS  # noqa: E402
 

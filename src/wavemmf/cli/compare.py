@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
@@ -23,12 +22,14 @@ from ..experiments import (
 )
 from ..experiments import compare as run_comparison
 from ..experiments._contenders import choose_methods
+from ..experiments.records import Record, Recorder
 from ..graphs import as_matrix
 from ..plot import check_plot_path
 from .inputs import (
     InputArgument,
     JsonOption,
     MatrixOption,
+    RecordOption,
     SeedOption,
     SymmetrizeOption,
     integers,
@@ -75,6 +76,7 @@ def compare(
         ),
     ] = None,
     csv: Annotated[Path | None, typer.Option(help="Write the table as a CSV file.")] = None,
+    record: RecordOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare factorizations with each other and with low-rank approximations.
@@ -92,6 +94,7 @@ def compare(
             check_plot_path(picture)
     if csv is not None:
         check_writable(csv)
+    keep = Recorder(record)
     sizes, chosen = integers("--cores", cores), words(methods)
     if chosen is not None:
         choose_methods(chosen)
@@ -100,7 +103,14 @@ def compare(
         rows = run_comparison(
             symmetric, sizes, k, drop, chosen, seed, runs, report, steps=steps, restarts=restarts
         )
-    title = f"{input}: n = {symmetric.shape[0]}, k = {k}, drop = {drop}"
+    n = symmetric.shape[0]
+    settings: dict[str, Any] = {"n": n, "k": k, "drop": drop, "steps": steps, "restarts": restarts}
+    settings |= {"runs": runs, "matrix": matrix, "symmetrize": symmetrize}
+    settings |= {"cores": list(dict.fromkeys(row.core for row in rows))}
+    settings |= {"methods": list(dict.fromkeys(row.method for row in rows))}
+    seeds = range(seed, seed + runs)
+    measured = keep("compare", [input], settings, seeds, [asdict(row) for row in rows])
+    title = f"{input}: n = {n}, k = {k}, drop = {drop}"
     if plot is not None:
         save_comparison_plot(rows, plot, title)
     if tradeoff is not None:
@@ -108,20 +118,20 @@ def compare(
     if csv is not None:
         save_comparison_csv(rows, csv)
     if as_json:
-        facts: dict[str, Any] = {"input": input, "n": symmetric.shape[0], "k": k, "drop": drop}
+        facts: dict[str, Any] = {"input": input, "n": n, "k": k, "drop": drop}
         facts |= {"steps": steps, "restarts": restarts, "seed": seed, "runs": runs}
-        facts |= {"rows": [asdict(row) for row in rows]}
-        print_json(facts)
+        print_json({**facts, "rows": measured.values})
     else:
         typer.echo(f"{title}\n")
-        _print_rows(rows)
+        _print_table(measured)
 
 
 def _nonzeros(matrix: Any) -> int:
     return int(matrix.nnz if sp.issparse(matrix) else np.count_nonzero(matrix))
 
 
-def _print_rows(rows: Sequence[ComparisonRow]) -> None:
+def _print_table(record: Record) -> None:
+    rows = [ComparisonRow(**values) for values in record.values]
     spread = any(row.error_std is not None for row in rows)
     headings = ["method", "core", "error", "std", "relative\nerror", "stored\nnumbers"]
     headings += ["multipli-\ncations", "basis\nnon-zeros", "seconds"]

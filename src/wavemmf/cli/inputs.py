@@ -8,13 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import InvalidInputError
-from ..graphs import named, names, read
-from ..graphs.readers import SUFFIXES
+from ..experiments.records import RECORD_HELP
+from ..graphs import named, names
+from ..io import SUFFIXES, read
 
 __all__ = [
     "InputArgument",
     "JsonOption",
     "MatrixOption",
+    "RecordOption",
     "SeedOption",
     "SymmetrizeOption",
     "integers",
@@ -33,6 +35,7 @@ MatrixOption = Annotated[
         "is taken as an adjacency matrix.",
     ),
 ]
+RecordOption = Annotated[Path | None, typer.Option(metavar="FILE|FOLDER", help=RECORD_HELP)]
 SeedOption = Annotated[int, typer.Option(help="Seed of random choices.")]
 SymmetrizeOption = Annotated[
     bool, typer.Option("--symmetrize", help="Take (A + A.T) / 2 of an asymmetric matrix.")

@@ -51,9 +51,10 @@ def train(
     preset: Annotated[
         str,
         typer.Option(
-            metavar="paper|identities|guided", help="The paper's agent, or a stronger one."
+            metavar="paper|reduced-variance|identities|guided",
+            help="The paper's agent and update rule, or ours, the last the strongest.",
         ),
-    ] = "paper",
+    ] = "reduced-variance",
     clusters: Annotated[
         int | None, typer.Option(help="Cut every input into clusters of so many vertices first.")
     ] = None,
@@ -85,7 +86,7 @@ def train(
       wavemmf policy train cora --clusters 100 --core 0.1 --k 8 --preset guided -o cora.safetensors
     """  # noqa: D301
     from ..rl import train_policy, write_curve
-    from ..rl.curve import check_curve_path
+    from ..rl._curve import check_curve_path
 
     for source in inputs:
         check_output(output, source)

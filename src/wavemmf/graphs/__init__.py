@@ -1,47 +1,45 @@
-"""Graphs and matrices: generate them, read them, convert them, take their Laplacian."""
+"""Graphs: make them, take them by name, and their Laplacians.
+
+What counts as a graph is said by `as_matrix`: objects of this room, of other libraries, and files.
+
+>>> import wavemmf as wm
+>>> wm.graphs.normalized_laplacian(wm.graphs.karate()).shape
+(34, 34)
+"""
 
 from __future__ import annotations
 
-from .citation import linqs
-from .convert import as_matrix, is_graph
-from .datasets import minnesota, snap, snap_names
-from .generators import barabasi_albert, cayley_tree, cycle, grid, kronecker, path
-from .graph import Graph, graph_from_edges
-from .images import digits_kernel, mnist_kernel
-from .karate import karate
-from .laplacian import adjacency, laplacian, normalized_laplacian
-from .readers import read
-from .registry import named, names
-from .similarity import similarity_graph
-from .together import as_matrices
-from .tudataset import GraphDataset, tu_dataset
+from .._graph import Graph, graph_from_edges
+from ..datasets import minnesota
+from ._convert import as_matrix, is_graph
+from ._generators import barabasi_albert, cayley_tree, cycle, grid, kronecker, path
+from ._karate import karate
+from ._laplacian import adjacency, laplacian, normalized_laplacian
+from ._named import named, names
+from ._partition import partition, partitioner
+from ._similarity import similarity_graph
+from ._together import as_matrices
 
 __all__ = [
     "Graph",
-    "GraphDataset",
     "adjacency",
     "as_matrices",
     "as_matrix",
     "barabasi_albert",
     "cayley_tree",
     "cycle",
-    "digits_kernel",
     "graph_from_edges",
     "grid",
     "is_graph",
     "karate",
     "kronecker",
     "laplacian",
-    "linqs",
     "minnesota",
-    "mnist_kernel",
     "named",
     "names",
     "normalized_laplacian",
+    "partition",
+    "partitioner",
     "path",
-    "read",
     "similarity_graph",
-    "snap",
-    "snap_names",
-    "tu_dataset",
 ]

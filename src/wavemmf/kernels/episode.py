@@ -41,26 +41,25 @@ def take_level(matrix, rows, allowed, count, nearest, buffer, support):
 @jit
 def advance(
     matrices, masks, grams, energies, groups, sizes, scores, neighbors, dirty,
-    actions, count, drop, anywhere, scored, nearest,
+    actions, marked, count, drop, anywhere, scored, nearest,
     out_groups, out_sizes, out_wavelets, out_blocks, out_costs, first, last,
 ):  # fmt: skip
     """Take one level in the episodes from `first` up to `last`.
 
     ``actions[b]`` is the group of episode b, the pivot first, padded by -1 at the end. Wavelets are
-    the leading `count` members of the group or, with `anywhere`, the members they overlap most.
-    With `scored` the Gram matrices and the cached scores are kept up to date, and members
-    orthogonal to the pivot leave the group: rotating them would mix what has nothing in common.
+    the `count` members that are `marked` or, with `anywhere`, the members they overlap most. With
+    `scored` the Gram matrices and the cached scores are kept up to date, and members orthogonal to
+    the pivot leave the group unless marked: rotating them would mix what has nothing in common.
     """
     n = matrices.shape[1]
     buffer = np.empty((actions.shape[1], TILE))
     support = np.empty(n, np.int64)
     for b in range(first, last):
         matrix, gram, energy = matrices[b], grams[b], energies[b]
-        rows = _members(actions[b], gram, count, scored)
+        rows, allowed = _members(actions[b], marked[b], gram, count, scored)
         size = rows.size
-        allowed = np.ones(size, np.bool_)
-        if not anywhere:
-            allowed[count:] = False
+        if anywhere:
+            allowed[:] = True
         rotation, places, cost = take_level(matrix, rows, allowed, count, nearest, buffer, support)
         out_costs[b] = cost
         out_sizes[b] = size
@@ -145,12 +144,13 @@ def _most_correlated(p, row, energy, k, group, best):
 
 
 @jit
-def _members(action, gram, count, scored):
+def _members(action, marked, gram, count, scored):
     """The group of an action, without members orthogonal to the pivot if that can be told.
 
-    The leading `count` members stay: they may be the wavelets.
+    Members that are marked stay: they may be the wavelets. Returns the group and its marks.
     """
     rows = np.empty(action.size, np.int64)
+    marks = np.empty(action.size, np.bool_)
     given = 0
     for row in action:
         if row >= 0:
@@ -158,11 +158,12 @@ def _members(action, gram, count, scored):
     size = 0
     for a in range(given):
         spare = size + given - a > count
-        if a >= count and scored and spare and gram[action[0], action[a]] == 0.0:
+        if not marked[a] and scored and spare and gram[action[0], action[a]] == 0.0:
             continue
         rows[size] = action[a]
+        marks[size] = marked[a]
         size += 1
-    return rows[:size]
+    return rows[:size], marks[:size]
 
 
 @jit

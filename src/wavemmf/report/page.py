@@ -13,7 +13,7 @@ from .._json import json_text
 from ..errors import InvalidInputError, TooLargeError
 from ..factorization import Factorization
 from ..graphs import Graph
-from ..graphs.readers import load_if_path
+from ..io import load_if_path
 from .content import content
 
 __all__ = ["asset", "check_report_path", "report_html", "write_report"]

@@ -12,26 +12,26 @@ from .._optional import require
 
 require("torch", extra="torch")
 
-from .clusters import clusters  # noqa: E402
-from .curve import write_curve  # noqa: E402
-from .environment import MMFEnvironment, Observation  # noqa: E402
-from .history import TrainingHistory  # noqa: E402
-from .policy import Policy  # noqa: E402
-from .presets import PRESETS, Preset, TrainingSettings  # noqa: E402
-from .rewards import returns  # noqa: E402
-from .settings import PolicySettings  # noqa: E402
-from .storage import load_policy  # noqa: E402
-from .train import train_policy  # noqa: E402
+from ._clusters import clusters  # noqa: E402
+from ._curve import write_curve  # noqa: E402
+from ._environment import MMFEnvironment, Observation  # noqa: E402
+from ._history import TrainingHistory  # noqa: E402
+from ._policy import Policy  # noqa: E402
+from ._presets import PRESETS, PolicyPreset, PolicyTraining  # noqa: E402
+from ._rewards import returns  # noqa: E402
+from ._settings import PolicySettings  # noqa: E402
+from ._storage import load_policy  # noqa: E402
+from ._train import train_policy  # noqa: E402
 
 __all__ = [
     "PRESETS",
     "MMFEnvironment",
     "Observation",
     "Policy",
+    "PolicyPreset",
     "PolicySettings",
-    "Preset",
+    "PolicyTraining",
     "TrainingHistory",
-    "TrainingSettings",
     "clusters",
     "load_policy",
     "returns",

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ..graphs.partition import partition
+from ..graphs import partition
 from ..kernels.split import cut_part, outside_entries
 from ..select.part import Part, Reduced
 

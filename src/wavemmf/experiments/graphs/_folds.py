@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from ...datasets import data_file
 from ...errors import FileFormatError, InvalidInputError
-from ...graphs.datafolder import data_file
 from ...validation import check_choice, check_integer
 from .._subsets import check_subsets
 

@@ -16,10 +16,10 @@ from ..._fingerprint import fingerprint
 from ..._optional import require
 from ..._progress import Report, silent
 from ...cache import decisive
+from ...datasets import data_file, find_data_file, tu_dataset
+from ...datasets._tu import integer_table
 from ...errors import FileFormatError, InvalidInputError
-from ...graphs import Graph, tu_dataset
-from ...graphs.datafolder import data_file, find_data_file
-from ...graphs.tudataset import integer_table
+from ...graphs import Graph
 from ...many import factorize_many
 from ...validation import check_choice
 from ._bases import compute_bases
@@ -236,7 +236,7 @@ def load_graph_problem(
     Parameters
     ----------
     name : str
-        One of `GRAPH_DATASETS`, read from the data folder (see `wavemmf.graphs.tu_dataset`).
+        One of `GRAPH_DATASETS`, read from the data folder (see `wavemmf.datasets.tu_dataset`).
     attributes : bool
         Whether node attributes are features too (PROTEINS, ENZYMES).
     edge_labels : bool

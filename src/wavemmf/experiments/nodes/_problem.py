@@ -13,9 +13,9 @@ import torch
 
 from ..._fingerprint import fingerprint
 from ...cache import decisive
+from ...datasets import linqs, planetoid
 from ...errors import InvalidInputError
-from ...graphs import Graph, karate, linqs, similarity_graph
-from ...graphs.planetoid import planetoid
+from ...graphs import Graph, karate, similarity_graph
 from ...nn import SparseOperator, WaveletBasis, hop_operator, wavelet_basis
 from ...validation import check_choice
 from ._heat import HeatWavelets

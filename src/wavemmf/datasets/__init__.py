@@ -1,0 +1,30 @@
+"""Public data sets: found in the data folder, downloaded where there is an address, and verified.
+
+The environment variable ``WAVEMMF_DATA`` names the folder.
+"""
+
+from __future__ import annotations
+
+from ._digits import digits_kernel, mnist_kernel
+from ._folder import cache_folder, data_file, data_folder, find_data_file
+from ._linqs import linqs
+from ._networks import minnesota, snap, snap_names
+from ._planetoid import Planetoid, planetoid
+from ._tu import GraphDataset, tu_dataset
+
+__all__ = [
+    "GraphDataset",
+    "Planetoid",
+    "cache_folder",
+    "data_file",
+    "data_folder",
+    "digits_kernel",
+    "find_data_file",
+    "linqs",
+    "minnesota",
+    "mnist_kernel",
+    "planetoid",
+    "snap",
+    "snap_names",
+    "tu_dataset",
+]

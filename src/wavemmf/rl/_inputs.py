@@ -1,0 +1,57 @@
+"""What a user may train on: one matrix or graph, or a list of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import InvalidInputError
+from ..graphs import as_matrix
+from ..validation import check_integer, check_mmf_parameters
+from ._problem import Problem
+from ._schedule import plan_levels
+
+__all__ = ["core_size", "problems_of"]
+
+
+def problems_of(
+    A: Any, k: int, core: int | float | None, drop: int, scored: bool, matrix: str | None = None
+) -> list[Problem]:
+    """Return one prepared problem for every graph."""
+    given = A if _is_collection(A) else [A]
+    if not given:
+        raise InvalidInputError("the list of graphs is empty")
+    problems = []
+    for graph in given:
+        symmetric = as_matrix(graph, matrix=matrix)
+        n = symmetric.shape[0]
+        sizes = check_mmf_parameters(n, core_size(n, core), k, drop)
+        problems.append(Problem(symmetric, plan_levels(n, *sizes), scored))
+    return problems
+
+
+def core_size(n: int, core: int | float | None) -> int:
+    """Return the size of the core of n rows: as given, a part of them, or the default.
+
+    Examples
+    --------
+    >>> core_size(50, 8), core_size(50, 0.2), core_size(5, None)
+    (8, 10, 5)
+    """
+    if core is None:
+        return min(n, max(8, n // 10))
+    if isinstance(core, float):
+        if not 0.0 < core <= 1.0:
+            raise InvalidInputError(f"core as a part of the rows must be in (0, 1], got {core!r}")
+        return max(1, round(core * n))
+    return check_integer(f"core (for n = {n})", core, 0, n)
+
+
+def _is_collection(A: Any) -> bool:
+    """Whether `A` is a list of graphs rather than one matrix given as nested lists."""
+    if not isinstance(A, list | tuple):
+        return False
+    return not A or not _is_row(A[0])
+
+
+def _is_row(first: Any) -> bool:
+    return isinstance(first, list | tuple) and all(isinstance(x, int | float) for x in first)

@@ -1,0 +1,164 @@
+"""Train a policy (Algorithm 1 of the paper): play, and make good decisions more likely."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+from .._progress import Report, silent
+from ..errors import InvalidInputError
+from ..optimize.checkpoint import check_checkpoint
+from ..validation import check_choice, check_integer
+from ._inputs import problems_of
+from ._play import settle
+from ._policy import Policy
+from ._presets import PRESETS, PolicyTraining
+from ._settings import PolicySettings
+from ._trainer import Callback, Trainer
+from .threads import one_thread
+
+__all__ = ["train_policy"]
+
+
+def train_policy(
+    A: Any,
+    k: int = 4,
+    core: int | float | None = None,
+    drop: int = 1,
+    episodes: int = 300,
+    preset: str = "reduced-variance",
+    *,
+    policy: Policy | PolicySettings | None = None,
+    seed: int = 0,
+    matrix: str | None = None,
+    callback: Callback | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_seconds: float = 30.0,
+    report: Report = silent,
+    **training: Any,
+) -> Policy:
+    r"""Train a policy to choose indices, on one matrix or on many.
+
+    The paper's rule (``preset="paper"``) is, after every episode and level by level,
+
+    .. math:: \theta \leftarrow \theta + \eta \, \gamma^\ell g_\ell \,
+        \nabla_\theta \log \pi_\theta(a_\ell | s_\ell), \quad \ell = 0, \ldots, L - 1
+
+    with :math:`g_\ell` the return (`returns`). All returns are negative, so every decision is
+    made less likely, bad ones more so, and little is learned. The other presets are ours: episodes
+    are played in batches, the return is replaced by how much better it is than a baseline, divided
+    by its standard deviation in the batch, and all levels together are one step of Adam.
+
+    All episodes of a batch are of the same graph; graphs take turns.
+
+    Parameters
+    ----------
+    A : matrix, graph, path, or list of them
+        What to train on; anything `wavemmf.factorize` accepts.
+    k : int
+        Coordinates per rotation.
+    core : int or float, optional
+        Size of the core, or its part of the rows if the graphs differ in size; a tenth of the
+        rows, at least 8, by default.
+    drop : int
+        Wavelets per level.
+    episodes : int
+        Episodes to play; whole batches.
+    preset : {"paper", "reduced-variance", "identities", "guided"}
+        The paper's agent, trained by its rule; the same agent, trained with less variance; with
+        random signs that tell nodes apart besides, which lets it learn to group neighbours; or the
+        strongest, which looks at the current matrix.
+    policy : Policy or PolicySettings, optional
+        A policy to train further (a copy is trained), or an architecture of your own.
+    seed : int
+        Seed of weights and decisions; the same seed gives the same policy.
+    matrix : str, optional
+        Which matrix of a graph to take, as for `wavemmf.factorize`.
+    callback : callable, optional
+        Called after every batch with the number of episodes and the mean error of the batch; a true
+        return value ends the training.
+    checkpoint : path, optional
+        File that keeps the state of the training, written every `checkpoint_seconds`; a call
+        with the same arguments continues from it exactly. It is removed at the end. Ctrl-C ends
+        the training and returns the policy so far.
+    checkpoint_seconds : float
+        Time between two writes of the checkpoint.
+    report : callable
+        Called as ``report(episodes, total, note)``.
+    update : {"plain", "adam"}
+        The rule of the paper, or one step of Adam for all levels together.
+    batch : int
+        Episodes per update.
+    learning_rate : float
+        The step size.
+    discount : float
+        The factor :math:`\gamma`.
+    baseline : {"batch", "moving"}, optional
+        Mean return of the other episodes of the batch, or a moving average per graph.
+    normalize : bool
+        Whether advantages are divided by their standard deviation in the batch.
+    entropy : float
+        Weight of a bonus for the entropy of pivot and first partner.
+    imitation : int
+        Demonstrations by the (randomised) greedy selector to learn from before.
+    window : int, optional
+        Stop when the mean error of the last `window` episodes exceeds that of the `window`
+        before.
+    rewards : {"closed_form", "stiefel"}
+        Whether episodes are judged by closed-form rotations, or after all rotations
+        were optimised together with `steps` steps of L-BFGS, which takes much longer.
+    intermediate : bool
+        Whether each level is also rewarded by minus the squared error it adds.
+    logarithmic : bool
+        Whether the final reward is minus the logarithm of the error.
+    epochs, clip : int, float
+        Updates per batch; with more than one, ratios of probabilities are clipped as in PPO.
+
+    Returns
+    -------
+    Policy
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> policy = wm.rl.train_policy(wm.graphs.karate(), k=8, core=8, episodes=32, seed=0)
+    >>> policy.history.episodes
+    32
+    """
+    check_choice("preset", preset, PRESETS)
+    episodes = check_integer("episodes", episodes, 0)
+    seed = check_integer("seed", seed, 0)
+    check_checkpoint(checkpoint, checkpoint_seconds)
+    settings = _training_settings(PRESETS[preset].training, training)
+    learner = _learner(policy, preset, seed)
+    problems = problems_of(A, k, core, drop, learner.settings.scored, matrix)
+    learner.trained_with = {
+        "preset": preset if policy is None else None,
+        "k": k, "core": core, "drop": drop, "seed": seed, "graphs": len(problems),
+        **settings.to_json(),
+    }  # fmt: skip
+    with one_thread():
+        problems = [settle(learner, problem) for problem in problems]
+        trainer = Trainer(learner, problems, settings, seed, report)
+        if checkpoint is not None:
+            trainer.keep(checkpoint, checkpoint_seconds, episodes)
+        trainer.run(episodes, callback)
+    return learner
+
+
+def _training_settings(preset: PolicyTraining, given: dict[str, Any]) -> PolicyTraining:
+    unknown = sorted(set(given) - set(preset.to_json()))
+    if unknown:
+        raise InvalidInputError(
+            f"unknown setting {unknown[0]!r}; the settings are {', '.join(preset.to_json())}"
+        )
+    return replace(preset, **given)
+
+
+def _learner(given: Policy | PolicySettings | None, preset: str, seed: int) -> Policy:
+    if isinstance(given, Policy):
+        learner = Policy(given.settings)
+        learner.load_state_dict(given.state_dict())
+        return learner
+    return Policy(PRESETS[preset].policy if given is None else given, seed)

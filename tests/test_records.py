@@ -1,0 +1,106 @@
+"""Records of measurements: what they hold, how they are written, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+
+import pytest
+
+import wavemmf as wm
+from wavemmf.errors import FileFormatError, InvalidInputError
+from wavemmf.experiments.records import Record, Recorder, read_record, write_record
+
+VALUES = [{"method": "greedy", "error": 0.25}, {"method": "random", "error": float("inf")}]
+SETTINGS = {"k": 8, "cores": (4, 8)}
+
+
+@pytest.fixture
+def record(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["/some/where/wavemmf", "compare", "a b", "--record", "x"])
+    return Recorder(None)("compare", ["karate"], SETTINGS, range(2), VALUES)
+
+
+def test_a_record_says_what_it_has_to(record):
+    assert record.what == "compare"
+    assert record.data == ["karate"]
+    assert record.settings == {"k": 8, "cores": [4, 8]}
+    assert record.seeds == [0, 1]
+    assert record.values == [VALUES[0], {"method": "random", "error": None}]
+    assert record.command == "wavemmf compare 'a b'"
+    assert record.version.startswith(wm.__version__)
+    assert "cores" in record.processor
+    assert record.date.endswith("+00:00")
+
+
+def test_what_is_written_is_read(record, tmp_path):
+    path = tmp_path / "r.json"
+    write_record(record, path)
+    assert read_record(path) == record
+    assert json.loads(path.read_text()) == asdict(record)
+
+
+def test_a_folder_has_one_file_for_every_measurement(tmp_path):
+    keep = Recorder(tmp_path)
+    first = keep("compare", ["karate"], SETTINGS, [0], VALUES)
+    keep("compare", ["karate"], SETTINGS, [0], VALUES[:1])
+    assert [path.name for path in tmp_path.iterdir()] == [first.name]
+    assert len(read_record(tmp_path / first.name).values) == 1
+    assert first.name.startswith("compare-karate-")
+    keep("compare", ["karate"], {**SETTINGS, "k": 4}, [0], VALUES)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_file_is_replaced(tmp_path):
+    path = tmp_path / "r.json"
+    for values in (VALUES, VALUES[:1]):
+        Recorder(path)("compare", [], {}, [], values)
+    assert len(read_record(path).values) == 1
+
+
+def test_a_path_that_cannot_be_written_is_told_before_the_work(tmp_path):
+    with pytest.raises(InvalidInputError, match="does not exist"):
+        Recorder(tmp_path / "absent" / "r.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"what": 3}, "what must be a text"),
+        ({"what": ""}, "not empty"),
+        ({"data": "karate"}, "data must be a list of texts"),
+        ({"seeds": [True]}, "seeds must be a list of integers"),
+        ({"seeds": [0.5]}, "seeds must be a list of integers"),
+        ({"settings": [1]}, "settings must be named values"),
+        ({"values": {"a": 1}}, "values must be a list of rows"),
+        ({"values": [1]}, "values must be a list of rows"),
+        ({"date": "yesterday"}, "ISO 8601"),
+        ({"mood": "good"}, "a record must be an object with what, data"),
+    ],
+)
+def test_what_is_no_record_is_refused(record, tmp_path, change, reason):
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps({**asdict(record), **change}))
+    with pytest.raises(FileFormatError, match=reason):
+        read_record(path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"{}", b"\xff", b'{"what": NaN}', b"[" * 100_000, b"null"]
+)
+def test_damaged_files(tmp_path, content):
+    path = tmp_path / "r.json"
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match="is not a record"):
+        read_record(path)
+
+
+def test_an_absent_file(tmp_path):
+    with pytest.raises(InvalidInputError, match="cannot read"):
+        read_record(tmp_path / "absent.json")
+
+
+def test_a_record_is_checked_when_it_is_made():
+    with pytest.raises(InvalidInputError, match="data must be a list"):
+        Record("a", "b", {}, [], "", "", "", "2026-01-01", [])  # type: ignore[arg-type]
