@@ -1,4 +1,4 @@
-"""Learned gains of wavelets: one for each, or a function of frequency and level."""
+"""Learned gains of wavelets (g in Eq. 14 of the paper), or functions of frequency and level."""
 
 from __future__ import annotations
 

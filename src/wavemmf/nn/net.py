@@ -1,4 +1,4 @@
-"""Networks that classify the nodes of a graph, or whole graphs."""
+"""Networks that classify the nodes of a graph (section 6.2 of the paper), or whole graphs."""
 
 from __future__ import annotations
 
