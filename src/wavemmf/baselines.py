@@ -1,4 +1,4 @@
-"""Other ways to approximate a symmetric matrix, with the figures of a `Factorization`."""
+"""Other ways to approximate a matrix, Nyström's among them as in section 7.1 of the paper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The function that does it: from a matrix or graph to a Factorization."""
+"""The function that does it (Eq. 1 of the paper): from a matrix or graph to a Factorization."""
 
 from __future__ import annotations
 

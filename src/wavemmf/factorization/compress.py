@@ -1,4 +1,4 @@
-"""Given a matrix and rotations, compute H and the exact error of the approximation."""
+"""From a matrix and rotations to H and the exact error (Eq. 2 of the paper)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result of a multiresolution matrix factorization."""
+"""The result of a multiresolution matrix factorization (Definition 3 of the paper)."""
 
 from __future__ import annotations
 

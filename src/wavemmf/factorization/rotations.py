@@ -1,4 +1,4 @@
-"""The sequence of small rotations and index sets that defines a wavelet basis."""
+"""The sequence of small rotations (Definition 1 of the paper) that defines a wavelet basis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs and matrices made from a formula."""
+"""Graphs and matrices made from a formula, among them two of the paper's experiments."""
 
 from __future__ import annotations
 

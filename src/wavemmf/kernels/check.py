@@ -1,4 +1,4 @@
-"""Check the constraints of a factorization in one pass over the levels."""
+"""Check the constraints of a factorization (Definition 3 of the paper) in one pass."""
 
 from __future__ import annotations
 

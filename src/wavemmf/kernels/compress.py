@@ -1,4 +1,4 @@
-"""From rotations to the core-diagonal H and the exact error, on a dense matrix."""
+"""From rotations to H and the exact error (Eq. 2 of the paper), on a dense matrix."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Many episodes of index selection side by side: apply one chosen group each, score what is left.
 
+Rotations are in closed form, as in phase 1 of the two-phase process (appendix D.2 of the paper).
 Every episode has an active matrix of its own, in the original order of coordinates; rows and
 columns that were dropped are zero. Agents that look at the current matrix also need its Gram
 matrix and, for every pivot, the cost of dropping the best wavelet of its group. Groups and costs

@@ -1,4 +1,4 @@
-"""Loss and gradient of the global objective, over all rotations at once.
+"""Loss and gradient of the global objective (Eq. 6 of the paper), over all rotations at once.
 
 Let ``C = W A W^T`` with ``W = U_L ... U_1``, and H its core-diagonal part. The loss is the
 squared norm of ``C - H``, and ``D = 2 (C - H)`` its derivative by C. If the block of level l moves

@@ -1,4 +1,4 @@
-"""Movement on the manifold of rotation blocks, all levels in one call.
+"""Movement along Cayley curves (Eq. 27 and 28 of the paper), all levels in one call.
 
 With ``D = (I - step/2 X)^{-1} step X`` for a skew matrix X, the Cayley curve and its velocity are
 

@@ -1,4 +1,4 @@
-"""Convolution on a graph, as a product in its wavelet basis."""
+"""Convolution on a graph, as a product in its wavelet basis (Eq. 14 of the paper)."""
 
 from __future__ import annotations
 

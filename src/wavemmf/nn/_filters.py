@@ -1,4 +1,4 @@
-"""Filters: learned gains of wavelets, one for each or a function of frequency and level."""
+"""Filters: learned gains of wavelets (g in Eq. 14 of the paper), or functions of their frequency."""
 
 from __future__ import annotations
 

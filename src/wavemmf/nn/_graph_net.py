@@ -1,4 +1,4 @@
-"""A network that classifies graphs by wavelet filters shared among all of them."""
+"""A network that classifies graphs (section 7.3 of the paper) by filters that all share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A network that classifies the nodes of a graph."""
+"""A network that classifies the nodes of a graph (section 6.2 of the paper)."""
 
 from __future__ import annotations
 

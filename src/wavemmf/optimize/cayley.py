@@ -1,4 +1,4 @@
-"""Gradient descent on the Stiefel manifold with curvilinear search (Algorithm 1 of the paper)."""
+"""Gradient descent on the Stiefel manifold with curvilinear search (Algorithm 2 of the paper)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search along a curve for a step that satisfies the Armijo and Wolfe conditions."""
+"""Search for a step that satisfies the Armijo and Wolfe conditions (Eq. 29, 30 of the paper)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The global objective as a function of all rotation blocks."""
+"""The global objective (Eq. 6 of the paper) as a function of all rotation blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cut a large graph into connected clusters to train on."""
+"""Connected clusters of a large graph to train on: transfer (appendix D.3 of the paper)."""
 
 from __future__ import annotations
 

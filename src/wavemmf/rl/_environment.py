@@ -1,4 +1,4 @@
-"""The decision process for agents of any kind, one decision at a time.
+"""The decision process (section 5.2 of the paper) for agents of any kind, one decision at a time.
 
 It is a batch of one of the `Episodes` that training plays: the same transitions and rewards.
 """

@@ -1,4 +1,7 @@
-"""Multiply messages with the active block of a matrix: dense if it is small, else sparse."""
+"""Products of messages with the active block of a matrix (Eq. 10 of the paper).
+
+Dense if the matrix is small, else sparse.
+"""
 
 from __future__ import annotations
 

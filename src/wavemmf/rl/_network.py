@@ -1,4 +1,4 @@
-"""Message passing over the active rows of a matrix: embeddings of nodes."""
+"""Message passing over active rows (Eq. 10 and 11 of the paper): embeddings of nodes."""
 
 from __future__ import annotations
 

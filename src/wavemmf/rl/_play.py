@@ -1,4 +1,4 @@
-"""Let a policy play episodes, and compute how likely its decisions were."""
+"""Trajectories of a policy (section 5.3 of the paper), and how likely its decisions were."""
 
 from __future__ import annotations
 

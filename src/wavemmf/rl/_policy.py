@@ -1,4 +1,4 @@
-"""The policy: two networks that choose a pivot and its partners, usable as a selector."""
+"""The policy network (section 5.3 of the paper): a pivot and its partners; usable as a selector."""
 
 from __future__ import annotations
 

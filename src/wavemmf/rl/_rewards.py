@@ -1,4 +1,4 @@
-"""From costs of levels and the final error to rewards, returns and advantages."""
+"""Rewards and returns (Eq. 7 to 9 of the paper), and advantages, which are ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draw coordinates one by one without replacement, and know how likely that was."""
+"""Draw coordinates without replacement by the Gumbel-max trick (section 5.3 of the paper)."""
 
 from __future__ import annotations
 

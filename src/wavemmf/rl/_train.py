@@ -45,8 +45,8 @@ def train_policy(
     .. math:: \theta \leftarrow \theta + \eta \, \gamma^\ell g_\ell \,
         \nabla_\theta \log \pi_\theta(a_\ell | s_\ell), \quad \ell = 0, \ldots, L - 1
 
-    with :math:`g_\ell` the return (`returns`). All returns are negative, so every decision is
-    made less likely, bad ones more so, and little is learned. The other presets are ours: episodes
+    with :math:`g_\ell` the return (`returns`). All returns are negative: every decision is made
+    less likely, the more so the larger the error it led to. The other presets are ours: episodes
     are played in batches, the return is replaced by how much better it is than a baseline, divided
     by its standard deviation in the batch, and all levels together are one step of Adam.
 

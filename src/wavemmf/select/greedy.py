@@ -1,4 +1,4 @@
-"""Greedy selection: always rotate the group whose wavelets cost least."""
+"""Greedy selection (appendix B.3 of the paper): rotate the group whose wavelets cost least."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Train a network on some nodes, choose it by others, and test it on the rest."""
+"""Train a network on some nodes (Eq. 15 of the paper), choose it by others, test on the rest."""
 
 from __future__ import annotations
 
