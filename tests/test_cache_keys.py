@@ -480,7 +480,7 @@ def test_an_optimisation_goes_on_with_nothing_changed(
     f, g = wm.factorize(dense, core=8), wm.factorize(dense, core=8, k=3)
     path = tmp_path / "state"
     settings: dict[str, Any] = {"steps": 5, "tolerance": 1e-9, "checkpoint": path}
-    f.refine(dense, callback=interrupt, **settings)
+    wm.refine(f, dense, callback=interrupt, **settings)
     changed: dict[str, Any] = {
         "steps": 6, "tolerance": 1e-8, "gradient_tolerance": 1e-9, "smoothness": 0.5,
         "power": 2.0, "options": {"memory": 3}, "optimize": "adam",
@@ -490,18 +490,18 @@ def test_an_optimisation_goes_on_with_nothing_changed(
     assert {field.name for field in fields(Settings)} - free == set(changed) - {"optimize"}
     for name, value in changed.items():
         with pytest.raises(InvalidInputError, match="belongs to another"):
-            f.refine(dense, **{**settings, name: value})
+            wm.refine(f, dense, **{**settings, name: value})
     other = dense.copy()
     other[0, 0] += 1e-9
     for start, matrix in ((f, other), (f, 2.0 * dense), (g, dense)):
         with pytest.raises(InvalidInputError, match="belongs to another"):
-            start.refine(matrix, **settings)
+            wm.refine(start, matrix, **settings)
     with monkeypatch.context() as patched:
         patched.setattr("wavemmf._fingerprint.__version__", "99")
         with pytest.raises(InvalidInputError, match="another version of wavemmf"):
-            f.refine(dense, **settings)
+            wm.refine(f, dense, **settings)
     assert path.read_bytes() == kept
-    f.refine(dense, checkpoint_seconds=7.0, report=lambda *_: None, **settings)
+    wm.refine(f, dense, checkpoint_seconds=7.0, report=lambda *_: None, **settings)
 
 
 def test_a_training_goes_on_with_nothing_changed(

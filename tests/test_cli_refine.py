@@ -197,7 +197,7 @@ class TestRefine:
         assert told["error_before"] == pytest.approx(before.error(), rel=1e-9)
         assert told["error"] == after.error() < before.error()
         assert (told["steps"], told["output"]) == (15, str(saved))
-        assert after.error() == pytest.approx(before.refine(KARATE, steps=15).error(), rel=1e-9)
+        assert after.error() == pytest.approx(wm.refine(before, KARATE, steps=15).error(), rel=1e-9)
         assert [file.name for file in folder.iterdir()] == [saved.name]
 
     def test_another_output_and_words(self, saved, folder):

@@ -47,7 +47,7 @@ def assert_same(first: wm.Factorization, second: wm.Factorization) -> None:
         np.testing.assert_array_equal(
             getattr(first.rotations, name), getattr(second.rotations, name)
         )
-    np.testing.assert_array_equal(first.diagonal_of_h, second.diagonal_of_h)
+    np.testing.assert_array_equal(first.frequencies, second.frequencies)
 
 
 def test_many_graphs_give_the_same_as_alone(client) -> None:

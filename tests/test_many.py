@@ -46,7 +46,7 @@ def assert_same(first: wm.Factorization, second: wm.Factorization) -> None:
         np.testing.assert_array_equal(
             getattr(first.rotations, name), getattr(second.rotations, name)
         )
-    np.testing.assert_array_equal(first.diagonal_of_h, second.diagonal_of_h)
+    np.testing.assert_array_equal(first.frequencies, second.frequencies)
     np.testing.assert_array_equal(first.core, second.core)
 
 

@@ -89,7 +89,7 @@ def handed_out(monkeypatch):
 
 def bits(f):
     core = f.core.toarray() if sp.issparse(f.core) else f.core
-    arrays = (f.rotations.groups, f.rotations.blocks, f.diagonal_of_h, core)
+    arrays = (f.rotations.groups, f.rotations.blocks, f.frequencies, core)
     return [array.tobytes() for array in arrays], f.error()
 
 

@@ -301,21 +301,21 @@ def test_a_checkpoint_of_another_problem_is_refused(tmp_path: Path) -> None:
 def test_refine_a_loaded_file(tmp_path: Path) -> None:
     f = wm.factorize(KARATE, core=8, k=8)
     f.save(tmp_path / "f.mmf")
-    g = wm.load(tmp_path / "f.mmf").refine(KARATE, steps=100)
+    g = wm.refine(wm.load(tmp_path / "f.mmf"), KARATE, steps=100)
     direct = wm.factorize(KARATE, core=8, k=8, optimize="lbfgs", steps=100)
     assert g.error() == pytest.approx(direct.error(), rel=1e-9)
     assert g.parameters["optimize"] == "lbfgs"
-    assert g.refine(KARATE, optimize="cayley", steps=5).error() <= g.error()
+    assert wm.refine(g, KARATE, optimize="cayley", steps=5).error() <= g.error()
 
 
 def test_refine_bad_arguments() -> None:
     f = wm.factorize(KARATE, core=8)
     with pytest.raises(InvalidInputError, match="34 rows, the matrix has 5"):
-        f.refine(np.eye(5))
+        wm.refine(f, np.eye(5))
     with pytest.raises(InvalidInputError, match="speed"):
-        f.refine(KARATE, speed=3)
+        wm.refine(f, KARATE, speed=3)
     with pytest.raises(InvalidInputError, match=r"lbfgs.*newton"):
-        f.refine(KARATE, optimize="newton")
+        wm.refine(f, KARATE, optimize="newton")
 
 
 @pytest.mark.parametrize(

@@ -244,15 +244,14 @@ def _complete(
     matrix: Any, core: int, rotations: Rotations, history: History | None, plan: _Plan, spent: float
 ) -> Factorization:
     """Do what `factorize` does at its end."""
-    diagonal, block, error = compress(matrix, rotations)
+    h, error = compress(matrix, rotations)
     if history is None:
         history = History("greedy", (error,), (spent,), f"the core size {core} was reached")
     parameters = {
         "core": core, "k": plan.k, "drop": plan.drop, "select": "greedy",
         "optimize": plan.optimize, "restarts": 0, "seed": 0, "engine": "dense",
     }  # fmt: skip
-    norm = frobenius_norm(matrix)
-    return Factorization(rotations, diagonal, block, norm, error, history, parameters)
+    return Factorization(rotations, h, frobenius_norm(matrix), error, history, parameters)
 
 
 def _unless_interrupted(result: Factorization) -> Factorization:

@@ -8,7 +8,6 @@ import scipy.sparse as sp
 
 from .errors import InvalidInputError
 from .factorization import Factorization
-from .factorization.factorization import register_refiner
 from .graphs import as_matrix
 from .optimize import Settings, optimize
 from .validation import check_memory
@@ -51,7 +50,7 @@ def refine(
     >>> import wavemmf as wm
     >>> graph = wm.graphs.karate()
     >>> f = wm.factorize(graph, core=8, k=8)
-    >>> f.refine(graph, steps=50).error() < f.error()
+    >>> wm.refine(f, graph, steps=50).error() < f.error()
     True
     """
     try:
@@ -67,6 +66,3 @@ def refine(
     rotations, history = optimize(dense, factorization.rotations, chosen)
     parameters = {**factorization.parameters, "optimize": optimize_with}
     return Factorization.from_rotations(dense, rotations, history, parameters)
-
-
-register_refiner(refine)

@@ -112,7 +112,7 @@ class MMFKernelRidge(_Compressed):
     --------
     >>> import numpy as np, wavemmf as wm
     >>> x = np.linspace(0, 1, 40)[:, np.newaxis]
-    >>> model = wm.MMFKernelRidge(alpha=1e-3, gamma=20.0).fit(x, np.sin(6 * x[:, 0]))
+    >>> model = wm.estimator.MMFKernelRidge(alpha=1e-3, gamma=20.0).fit(x, np.sin(6 * x[:, 0]))
     >>> model.score(x, np.sin(6 * x[:, 0])) > 0.99
     True
     """
@@ -195,7 +195,7 @@ class MMFGaussianProcessRegressor(_Compressed):
     >>> import numpy as np, wavemmf as wm
     >>> from sklearn.gaussian_process.kernels import RBF
     >>> x = np.linspace(0, 1, 40)[:, np.newaxis]
-    >>> model = wm.MMFGaussianProcessRegressor(RBF(0.2), alpha=1e-3, k=8)
+    >>> model = wm.estimator.MMFGaussianProcessRegressor(RBF(0.2), alpha=1e-3, k=8)
     >>> model = model.fit(x, np.sin(6 * x[:, 0]))
     >>> mean, spread = model.predict([[0.5], [9.0]], return_std=True)
     >>> bool(spread[0] < 0.2 and spread[1] > 0.9)

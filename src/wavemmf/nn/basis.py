@@ -12,7 +12,7 @@ import torch
 from ..errors import InputTypeError, InvalidInputError
 from ..factorization import Factorization, Rotations
 from ..torch import MMFLayer, analyze, synthesize
-from ..validation import check_choice, check_memory
+from ..validation import check_choice
 from .sparse import SparseOperator
 
 __all__ = ["METHODS", "WaveletBasis", "core_eigenvectors"]
@@ -238,11 +238,8 @@ def core_eigenvectors(
     f: Factorization,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return the eigenvalues of the core and its eigenvectors, one per column."""
-    d = f.core_size
-    check_memory(4 * 8 * d * d, f"the eigenvectors of a core of {d} rows")
-    core = f.core.toarray() if sp.issparse(f.core) else np.asarray(f.core)
-    values, vectors = np.linalg.eigh(core)
-    return values, np.ascontiguousarray(vectors)
+    spectrum = f.h.spectrum
+    return spectrum.values[f.core_indices], spectrum.core_vectors.copy()
 
 
 def _saved_rotations(state: Mapping[str, torch.Tensor]) -> Rotations:

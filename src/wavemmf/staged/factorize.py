@@ -8,7 +8,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from ..factorization import Factorization, History
+from ..factorization import CoreDiagonal, Factorization, History
 from ..factorization.estimate import estimated_error
 from ..factorization.norms import frobenius_norm, power_of_two_scale
 from ..factorization.project import project, projection_work
@@ -83,19 +83,19 @@ def factorize_in_stages(
     outcome = reduce_in_stages(
         scaled, task.core, method, seed=task.seed, settings=settings, report=task.report
     )
-    diagonal, core, error, exact = _h_and_error(scaled, outcome, task)
+    h, error, exact = _h_and_error(matrix, outcome, scale, task)
     if task.core <= _DENSE_CORE:
-        core = core.toarray()
+        h = h.with_dense_core()
     history = History(
         settings.method if settings else selector.name,
-        (error * scale,),
+        (error,),
         (time.perf_counter() - start,),
         f"the core size {task.core} was reached",
         {"stages": outcome.stages, "survivors": survivors},
     )
     result = Factorization(
-        outcome.rotations, diagonal * scale, core * scale, frobenius_norm(matrix), error * scale,
-        history, parameters, error_is_exact=exact,
+        outcome.rotations, h, frobenius_norm(matrix), error, history, parameters,
+        error_is_exact=exact,
     )  # fmt: skip
     if not exact:
         estimate = estimated_error(result, matrix, _SAMPLES, task.seed)
@@ -104,12 +104,14 @@ def factorize_in_stages(
     return result
 
 
-def _h_and_error(matrix: Any, outcome: Outcome, task: Task) -> tuple[Any, Any, float, bool]:
-    """H with the error, and whether that is exact or a bound."""
+def _h_and_error(
+    matrix: Any, outcome: Outcome, scale: float, task: Task
+) -> tuple[CoreDiagonal, float, bool]:
+    """H with the error, and whether that is exact or a bound; the outcome is in units of scale."""
     if outcome.discarded == 0.0:
-        return outcome.diagonal, outcome.core, outcome.residual, True
+        return outcome.h.scaled(scale), outcome.residual * scale, True
     bound = outcome.residual + outcome.discarded
     worth = _EXACT_WORK if bound <= _POOR_BOUND * outcome.residual else _WORK_FOR_POOR_BOUND
     if projection_work(matrix, outcome.rotations) <= worth:
-        return *project(matrix, outcome.rotations, outcome.core, task.report), True
-    return outcome.diagonal, outcome.core, bound, False
+        return *project(matrix, outcome.rotations, outcome.h.core, task.report), True
+    return outcome.h.scaled(scale), bound * scale, False

@@ -43,7 +43,7 @@ def learn_part(part: Part, core: int, method: Method, settings: Settings) -> Red
     rotations, _ = optimize(dense, greedy.rotations, settings)
     result = Factorization.from_rotations(dense, rotations)
     left, discarded = _without_negligible(result.core)
-    return Reduced(rotations, result.diagonal_of_h, result.error() ** 2, discarded, left)
+    return Reduced(rotations, result.frequencies, result.error() ** 2, discarded, left)
 
 
 def _without_negligible(block: npt.NDArray[np.float64]) -> tuple[Any, float]:

@@ -77,7 +77,7 @@ def reduce_in_stages(
     >>> from wavemmf.graphs import grid, normalized_laplacian
     >>> matrix = normalized_laplacian(grid(20, 20))
     >>> outcome = reduce_in_stages(matrix, 40, Method(4, 1, False, True, 1e-5), part_size=100)
-    >>> outcome.core.shape, len(outcome.stages) > 1
+    >>> outcome.h.core.shape, len(outcome.stages) > 1
     ((40, 40), True)
     """
     n = matrix.shape[0]
