@@ -68,7 +68,7 @@ def test_a_killed_worker_does_not_matter(client, cluster) -> None:
         if victims and done < total:
             os.kill(victims.pop(), signal.SIGKILL)
 
-    there = wm.factorize_many(GRAPHS, **settings, executor=client, report=kill)
+    there = wm.factorize_many(GRAPHS, **settings, executor=client, progress=kill)
     assert not victims
     for first, second in zip(wm.factorize_many(GRAPHS, **settings), there, strict=True):
         assert_same(first, second)

@@ -9,12 +9,13 @@ import scipy.sparse as sp
 import oracle
 import wavemmf as wm
 from wavemmf.factorization import compress
+from wavemmf.select import Greedy
 
 SELECTORS = {
     "greedy": {"select": "greedy"},
-    "greedy-eigenvectors": {"select": "greedy", "survivors": "eigenvectors"},
-    "greedy-nearest": {"select": "greedy", "survivors": "nearest"},
-    "greedy-correlated": {"select": "greedy", "pairs": "correlated"},
+    "greedy-eigenvectors": {"select": Greedy(survivors="eigenvectors")},
+    "greedy-nearest": {"select": Greedy(survivors="nearest")},
+    "greedy-correlated": {"select": Greedy(pairs="correlated")},
     "greedy-sparse": {"select": "greedy", "engine": "sparse"},
     "random": {"select": "random"},
     "neighbors": {"select": "neighbors"},

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import wavemmf as wm
 from wavemmf.factorization.project import project
 from wavemmf.graphs.partition import partition
-from wavemmf.optimize import Settings
+from wavemmf.optimize import LBFGS
 from wavemmf.select.part import Method, Part, reduce_part
 from wavemmf.staged import reduce_in_stages
 
@@ -103,7 +103,7 @@ def test_any_sparse_matrix(
 def test_learned_parts_of_any_sparse_matrix(n: int, per_row: int, k: int, seed: int) -> None:
     matrix = random_sparse(n, per_row, seed)
     method = Method(k, 1, False, True, 1e-6)
-    outcome = reduce_in_stages(matrix, n // 4, method, 40, settings=Settings("lbfgs", 5))
+    outcome = reduce_in_stages(matrix, n // 4, method, 40, optimizer=LBFGS(steps=5))
     f = as_factorization(matrix, outcome)
     true = np.linalg.norm(matrix.toarray() - f.to_dense())
     assert true <= f.error() + 1e-9 * (1 + f.matrix_norm)
@@ -121,6 +121,9 @@ def test_learning_lowers_the_error() -> None:
     assert learned.error() < plain.error()
     assert learned.error() < 9.95
     assert len(learned.history.details["stages"]) > 1
+    assert learned.history.method == "lbfgs in parts"
+    assert "optimized='lbfgs in parts'" in repr(learned)
+    assert "optimized" not in repr(plain)
 
 
 def test_learning_does_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,20 +147,21 @@ def test_learning_gives_way_where_a_graph_does_not_fall_into_parts(
         wm.graphs.barabasi_albert(1500, 4), core=600, engine="sparse", optimize="lbfgs"
     )
     assert [stage["learned"] for stage in f.history.details["stages"]] == [False]
+    assert f.history.method == "greedy"
     assert f.relative_error() < 0.2
 
 
 @pytest.mark.parametrize("setting", [{"callback": print}, {"checkpoint": "state.ckpt"}])
 def test_settings_that_parts_cannot_have(setting: dict[str, object]) -> None:
     with pytest.raises(wm.errors.InvalidInputError, match=next(iter(setting))):
-        wm.factorize(wm.graphs.grid(20, 20), core=40, engine="sparse", optimize="lbfgs", **setting)
+        wm.factorize(wm.graphs.grid(20, 20), core=40, engine="sparse", optimize=LBFGS(**setting))
 
 
 def test_every_stage_is_told() -> None:
     notes: list[str] = []
     f = wm.factorize(
         wm.graphs.grid(30, 30), core=90, engine="sparse", optimize="lbfgs",
-        report=lambda done, total, note: notes.append(note),
+        progress=lambda done, total, note: notes.append(note),
     )  # fmt: skip
     told = [note for note in notes if note.endswith("\n")]
     assert len(told) == len(f.history.details["stages"])

@@ -217,7 +217,9 @@ def checkpoints(a: Any, f: Any) -> Reader:
     """Return the reader that takes up an optimisation, with the file of one that was left."""
 
     def refine(path: Path, seconds: float = 1e9) -> Any:
-        return wm.refine(f, a, steps=3, checkpoint=path, checkpoint_seconds=seconds)
+        return wm.refine(
+            f, a, wm.optimize.LBFGS(steps=3, checkpoint=path, checkpoint_seconds=seconds)
+        )
 
     left = first_checkpoint(lambda path: refine(path, 0.0))
     return Reader(".ckpt", refine, [left], inside_zip)

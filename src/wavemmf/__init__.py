@@ -12,19 +12,21 @@ from typing import Any
 from ._startup import ended_by_interrupts
 
 with ended_by_interrupts():
-    from . import baselines, graphs, plot, precondition, report, select
+    from . import baselines, graphs, optimize, plot, precondition, report, select
     from ._version import __version__
     from .errors import WavemmfError
     from .factorization import CoreDiagonal, Factorization, History, Rotations, load
     from .factorize import factorize
     from .many import factorize_many
     from .refine import refine
+    from .restarts import Search
 
 __all__ = [
     "CoreDiagonal",
     "Factorization",
     "History",
     "Rotations",
+    "Search",
     "WavemmfError",
     "__version__",
     "baselines",
@@ -32,6 +34,7 @@ __all__ = [
     "factorize_many",
     "graphs",
     "load",
+    "optimize",
     "plot",
     "precondition",
     "refine",

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..errors import InvalidInputError
 from ..factorize import factorize
+from ..optimize import Optimizer
 from ..validation import check_integer, check_memory, check_positive
 
 __all__ = ["MMFGaussianProcessRegressor", "MMFKernelRidge"]
@@ -31,9 +32,9 @@ class _Compressed(RegressorMixin, BaseEstimator, ABC):
     """
 
     alpha: float
-    core: int | None
+    core: int | float | None
     k: int
-    optimize: str | None
+    optimize: str | Optimizer | None
     seed: int
     corrections: int
 
@@ -125,9 +126,9 @@ class MMFKernelRidge(_Compressed):
         degree: float = 3,
         coef0: float = 1,
         *,
-        core: int | None = None,
+        core: int | float | None = None,
         k: int = 4,
-        optimize: str | None = None,
+        optimize: str | Optimizer | None = None,
         seed: int = 0,
         corrections: int = 10,
     ) -> None:
@@ -208,9 +209,9 @@ class MMFGaussianProcessRegressor(_Compressed):
         alpha: float = 1e-2,
         normalize_y: bool = False,
         *,
-        core: int | None = None,
+        core: int | float | None = None,
         k: int = 4,
-        optimize: str | None = None,
+        optimize: str | Optimizer | None = None,
         seed: int = 0,
         corrections: int = 10,
     ) -> None:

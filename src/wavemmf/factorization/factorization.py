@@ -165,9 +165,12 @@ class Factorization(WaveletMatrix):
 
     def __repr__(self) -> str:
         k = int(self.rotations.sizes.max(initial=0))
+        # Parts of a large matrix were optimised one by one, which is less than all together.
+        parts = f", optimized={self.history.method!r}" if "in parts" in self.history.method else ""
         return (
             f"Factorization(n={self.n}, levels={self.num_levels}, k={k}, core={self.core_size}, "
-            f"relative_error={self.relative_error():.4g}, stored_numbers={self.stored_numbers})"
+            f"relative_error={self.relative_error():.4g}, stored_numbers={self.stored_numbers}"
+            f"{parts})"
         )
 
     # -- other matrices in the same basis -----------------------------------------------------

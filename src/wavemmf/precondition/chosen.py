@@ -28,7 +28,7 @@ _MULTIPLICATIONS_PER_ROW = 512
 
 def preconditioner(
     A: Any,
-    core: int | None = None,
+    core: int | float | None = None,
     k: int = 4,
     *,
     shift: float = 0.0,

@@ -13,9 +13,8 @@ from ..graphs import as_matrix
 from ..kernels.episode import clear_rows, take_level
 from ..kernels.interrupts import deferred_interrupts
 from ..kernels.rotate import TILE
-from ..optimize import Settings, optimize
+from ..optimize import LBFGS, optimize_rotations
 from ..validation import check_choice, check_integer, check_memory, check_mmf_parameters
-from .inputs import core_size
 from .presets import REWARDS
 from .problem import Problem
 from .rewards import check_discount, returns
@@ -98,7 +97,7 @@ class MMFEnvironment:
         matrix = as_matrix(A)
         n = matrix.shape[0]
         check_memory(24 * n * n, f"an environment of {n} rows")
-        sizes = check_mmf_parameters(n, core_size(n, core), k, drop)
+        sizes = check_mmf_parameters(n, core, k, drop)
         self.schedule = plan_levels(n, *sizes)
         self.rewards = rewards
         self.intermediate = intermediate
@@ -249,8 +248,8 @@ class MMFEnvironment:
     def _final_error(self) -> float:
         if self.rewards == "closed_form":
             return float(np.sqrt(self._squared_error))
-        settings = Settings("lbfgs", self.steps)
-        self._result, history = optimize(self._problem.dense, self.rotations(), settings)
+        method = LBFGS(steps=self.steps)
+        self._result, history = optimize_rotations(self._problem.dense, self.rotations(), method)
         return history.errors[-1]
 
 

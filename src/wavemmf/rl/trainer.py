@@ -15,7 +15,7 @@ from .._progress import Report
 from ..errors import FileFormatError
 from ..kernels.interrupts import deferred_interrupts
 from ..kernels.threads import run_all
-from ..optimize import Settings, optimize
+from ..optimize import LBFGS, optimize_rotations
 from ..optimize.checkpoint import Checkpoint
 from .history import TrainingHistory
 from .imitation import demonstrate
@@ -130,12 +130,12 @@ class Trainer:
         if self.settings.rewards == "closed_form":
             return decisions.episodes.errors()
         matrix = decisions.episodes.problem.dense
-        settings = Settings("lbfgs", self.settings.steps)
+        method = LBFGS(steps=self.settings.steps)
         calls = [
-            (matrix, decisions.episodes.rotations(b), settings)
+            (matrix, decisions.episodes.rotations(b), method)
             for b in range(decisions.episodes.count)
         ]
-        return np.array([history.errors[-1] for _, history in run_all(optimize, calls)])
+        return np.array([history.errors[-1] for _, history in run_all(optimize_rotations, calls)])
 
     def _rewards(self, decisions: Decisions, errors: Any) -> Any:
         costs = decisions.episodes.costs * decisions.episodes.problem.scale**2
