@@ -42,14 +42,14 @@ def methods(gamma: float, core: int) -> dict[str, Callable[[], Any]]:
         "Nystroem and Ridge": lambda: make_pipeline(
             landmarks, Ridge(alpha=ALPHA, fit_intercept=False)
         ),
-        "MMFKernelRidge": lambda: wm.MMFKernelRidge(**shared, core=core),
-        "MMFKernelRidge, corrections=0": lambda: wm.MMFKernelRidge(
+        "MMFKernelRidge": lambda: wm.estimator.MMFKernelRidge(**shared, core=core),
+        "MMFKernelRidge, corrections=0": lambda: wm.estimator.MMFKernelRidge(
             **shared, core=core, corrections=0
         ),
         "GaussianProcessRegressor, exact": lambda: GaussianProcessRegressor(
             kernel, alpha=ALPHA, optimizer=None
         ),
-        "MMFGaussianProcessRegressor": lambda: wm.MMFGaussianProcessRegressor(
+        "MMFGaussianProcessRegressor": lambda: wm.estimator.MMFGaussianProcessRegressor(
             kernel, ALPHA, core=core
         ),
     }

@@ -37,15 +37,15 @@ def jacobi(a: sp.csr_array) -> Preconditioner:
 
 
 def inverse_alone(a: sp.csr_array) -> Preconditioner:
-    return wm.factorize(a, k=8).preconditioner(), 0.0
+    return wm.precondition.from_factorization(wm.factorize(a, k=8)), 0.0
 
 
 def inverse_smoothed(a: sp.csr_array) -> Preconditioner:
-    return wm.factorize(a, k=8).preconditioner(matrix=a, smooth=2), 4.0
+    return wm.precondition.from_factorization(wm.factorize(a, k=8), matrix=a, smooth=2), 4.0
 
 
 def chosen_for_it(k: int, smooth: int) -> Callable[[sp.csr_array], Preconditioner]:
-    return lambda a: (wm.preconditioner(a, k=k, smooth=smooth), 2.0 * smooth)
+    return lambda a: (wm.precondition.preconditioner(a, k=k, smooth=smooth), 2.0 * smooth)
 
 
 def pyamg_cycle(a: sp.csr_array) -> Preconditioner:
@@ -60,9 +60,9 @@ METHODS: dict[str, Callable[[sp.csr_array], Preconditioner]] = {
     "plain": none,
     "Jacobi": jacobi,
     "pyamg, smoothed aggregation": pyamg_cycle,
-    "wm.preconditioner": chosen_for_it(4, 1),
-    "wm.preconditioner, k=8": chosen_for_it(8, 1),
-    "wm.preconditioner, smooth=2": chosen_for_it(4, 2),
+    "wm.precondition.preconditioner": chosen_for_it(4, 1),
+    "wm.precondition.preconditioner, k=8": chosen_for_it(8, 1),
+    "wm.precondition.preconditioner, smooth=2": chosen_for_it(4, 2),
     "inverse of the factorization, k=8": inverse_alone,
     "the same, two Jacobi steps": inverse_smoothed,
 }

@@ -125,8 +125,9 @@ def study(problem: Problem, method: str, seed: int) -> dict[str, Any]:
     if method in (problem.optimised or methods(problem, seed)):
         again = Drawn(selector.name, samples, getattr(selector, "relatedness", 1.0))
         best = wm.factorize(
-            matrix, core=problem.core, k=problem.k, select=again, restarts=problem.samples,
-            finalists=FINALISTS, optimize="lbfgs", steps=STEPS, seed=seed,
+            matrix, core=problem.core, k=problem.k, select=again,
+            restarts=wm.Search(problem.samples, FINALISTS),
+            optimize="lbfgs", steps=STEPS, seed=seed,
         )  # fmt: skip
         result["optimised"] = best.error()
         result["seconds_optimising"] = time.perf_counter() - drawn

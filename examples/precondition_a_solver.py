@@ -34,16 +34,18 @@ def residuals(preconditioner=None):
 
 # %%
 # A factorization of L is accurate where L is large, on rough vectors. Slow convergence comes from
-# smooth ones. So ``wm.preconditioner`` chooses its rotations where L is small, and smooths
-# before and after with two products with A: fewer steps, each of them dearer.
+# smooth ones. So ``wm.precondition.preconditioner`` chooses its rotations where L is small, and
+# smooths before and after with two products with A: fewer steps, each of them dearer.
 
 diagonal = A.diagonal()
 f = wm.factorize(laplacian, core=160, k=8)
 curves = {
     "none": residuals(),
     "diagonal": residuals(LinearOperator((n, n), matvec=lambda x: x / diagonal)),
-    "inverse of a factorization of L": residuals(f.preconditioner(shift=0.01)),
-    "wm.preconditioner": residuals(wm.preconditioner(laplacian, shift=0.01)),
+    "inverse of a factorization of L": residuals(wm.precondition.from_factorization(f, shift=0.01)),
+    "wm.precondition.preconditioner": residuals(
+        wm.precondition.preconditioner(laplacian, shift=0.01)
+    ),
 }
 figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
 for (name, norms), style in zip(curves.items(), ("-", "--", "-.", ":"), strict=True):

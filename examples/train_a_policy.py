@@ -33,5 +33,7 @@ for select in ("random", "neighbors", "greedy", policy):
     f = wm.factorize(graph, core=8, k=8, select=select, seed=0)
     name = select if isinstance(select, str) else "policy"
     print(f"one run of {name:<10} {f.error():.3f}")
-best = wm.factorize(graph, core=8, k=8, select=policy, restarts=30, finalists=3, optimize="lbfgs")
+best = wm.factorize(
+    graph, core=8, k=8, select=policy, restarts=wm.Search(30, finalists=3), optimize="lbfgs"
+)
 print(f"best of 30 runs, optimised {best.error():.4f}")

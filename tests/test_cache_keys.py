@@ -241,11 +241,11 @@ def many(folder: Path) -> Kept:
         {"graphs": [MATRIX, MATRIX], "core": 6, "optimize": "lbfgs", "steps": 2, "cache": folder},
         {
             "graphs": [[MATRIX], [MATRIX, 2.0 * MATRIX], [KARATE, reweighted(KARATE)]],
-            "core": [7], "k": [3], "drop": [2], "optimize": [None, "adam"], "steps": [3],
-            "tolerance": [1e-3], "smoothness": [0.5], "power": [2.0], "options": [{"memory": 3}],
-            "pairs": ["correlated"], "survivors": ["nearest"], "matrix": ["laplacian"],
+            "core": [7, 0.2], "k": [3], "drop": [2], "optimize": [None, "adam"], "steps": [3],
+            "select": [Greedy(pairs="correlated"), Greedy(survivors="nearest")],
+            "matrix": ["laplacian"],
         },
-        {"report": lambda *_: None, "executor": None, "symmetrize": True},
+        {"progress": lambda *_: None, "executor": None, "symmetrize": True},
     )  # fmt: skip
 
 
@@ -264,18 +264,17 @@ def bases_on_disk(folder: Path) -> Kept:
             "graph": [reweighted(KARATE), wm.graphs.cycle(34)], "core": [7, None], "k": [3],
             "matrix": ["normalized_laplacian"], "optimize": ["adam"], "steps": [3], "drop": [2],
             "select": [
-                "neighbors", Random(), Evolution(budget=3), Evolution(budget=4),
-                Policy(seed=0), Policy(seed=1), Described(1.0), Described(2.0),
+                "neighbors", Random(), Greedy(pairs="correlated"), Evolution(budget=3),
+                Evolution(budget=4), Policy(seed=0), Policy(seed=1), Described(1.0), Described(2.0),
             ],
-            "restarts": [2], "finalists": [3], "tolerance": [1e-3], "smoothness": [0.5],
-            "power": [2.0], "options": [{"memory": 3}], "seed": [5], "symmetrize": [True],
-            "engine": ["dense"], "pairs": ["correlated"], "survivors": ["nearest"],
+            "restarts": [2, wm.Search(2, finalists=3)], "seed": [5], "symmetrize": [True],
+            "engine": ["dense"],
             "indices": [(groups, dropped), (swapped, dropped)],
         },
         # Method, threshold and learn come after the factorization that is kept.
         {
-            "report": lambda *_: None, "checkpoint": None, "checkpoint_seconds": 7.0,
-            "executor": None, "method": "rotations", "threshold": 0.1, "learn": False,
+            "progress": lambda *_: None, "executor": None, "method": "rotations",
+            "threshold": 0.1, "learn": False,
         },
         tuple(inspect.signature(wm.factorize).parameters)[1:],
     )  # fmt: skip
@@ -457,7 +456,7 @@ def test_problems_do_not_change_under_what_was_made_of_them() -> None:
 def test_an_optimisation_goes_on_with_nothing_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from wavemmf.optimize import Settings
+    from wavemmf.optimize import LBFGS, Adam
 
     def interrupt(step: int, error: float) -> None:
         raise KeyboardInterrupt
@@ -466,28 +465,30 @@ def test_an_optimisation_goes_on_with_nothing_changed(
     f, g = wm.factorize(dense, core=8), wm.factorize(dense, core=8, k=3)
     path = tmp_path / "state"
     settings: dict[str, Any] = {"steps": 5, "tolerance": 1e-9, "checkpoint": path}
-    f.refine(dense, callback=interrupt, **settings)
+    wm.refine(f, dense, LBFGS(callback=interrupt, **settings))
     changed: dict[str, Any] = {
         "steps": 6, "tolerance": 1e-8, "gradient_tolerance": 1e-9, "smoothness": 0.5,
-        "power": 2.0, "options": {"memory": 3}, "optimize": "adam",
+        "power": 2.0, "memory": 3,
     }  # fmt: skip
     kept = path.read_bytes()
-    free = {"method", "callback", "checkpoint", "checkpoint_seconds", "report"}
-    assert {field.name for field in fields(Settings)} - free == set(changed) - {"optimize"}
-    for name, value in changed.items():
+    free = {"callback", "checkpoint", "checkpoint_seconds"}
+    assert {field.name for field in fields(LBFGS)} - free == set(changed)
+    others = [LBFGS(**{**settings, name: value}) for name, value in changed.items()]
+    for other in [*others, Adam(**settings)]:
         with pytest.raises(InvalidInputError, match="belongs to another"):
-            f.refine(dense, **{**settings, name: value})
-    other = dense.copy()
-    other[0, 0] += 1e-9
-    for start, matrix in ((f, other), (f, 2.0 * dense), (g, dense)):
+            wm.refine(f, dense, other)
+    same = LBFGS(**settings)
+    moved = dense.copy()
+    moved[0, 0] += 1e-9
+    for start, matrix in ((f, moved), (f, 2.0 * dense), (g, dense)):
         with pytest.raises(InvalidInputError, match="belongs to another"):
-            start.refine(matrix, **settings)
+            wm.refine(start, matrix, same)
     with monkeypatch.context() as patched:
         patched.setattr("wavemmf._fingerprint.__version__", "99")
         with pytest.raises(InvalidInputError, match="another version of wavemmf"):
-            f.refine(dense, **settings)
+            wm.refine(f, dense, same)
     assert path.read_bytes() == kept
-    f.refine(dense, checkpoint_seconds=7.0, report=lambda *_: None, **settings)
+    wm.refine(f, dense, LBFGS(checkpoint_seconds=7.0, **settings), progress=lambda *_: None)
 
 
 def test_a_training_goes_on_with_nothing_changed(

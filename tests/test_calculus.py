@@ -118,7 +118,8 @@ def test_singular_systems_say_what_to_do(sparse, core_is_singular):
     where = f.core_indices[0] if core_is_singular else np.setdiff1d(range(4), f.core_indices)[0]
     diagonal[where] = 0.0
     core = np.diag(diagonal[f.core_indices])
-    f = replace(f, diagonal_of_h=diagonal, core=sp.csr_array(core) if sparse else core)
+    core = sp.csr_array(core) if sparse else core
+    f = replace(f, h=wm.CoreDiagonal(diagonal, core, f.core_indices))
     what = "core is singular" if core_is_singular else "a wavelet has frequency 0"
     with pytest.raises(SingularError, match=rf"{what} with shift=0: give another shift.*pinv"):
         f.solve(np.ones(4))
@@ -144,7 +145,7 @@ def test_shifts_of_tiny_and_huge_matrices_keep_their_norm(scale):
         (lambda f: f.pinv(rcond=2.0), "rcond must be at least 0"),
         (lambda f: f.apply(2.0), "takes a function"),
         (lambda f: f.apply(lambda x: x[:2]), "one value for each of 34"),
-        (lambda f: f.preconditioner(shift=-1.0), "shift must be >= 0"),
+        (lambda f: wm.precondition.from_factorization(f, shift=-1.0), "shift must be >= 0"),
     ],
 )
 def test_bad_arguments_are_named(call, message):
@@ -175,14 +176,13 @@ def test_a_preconditioner_saves_steps():
         np.testing.assert_allclose(a @ x, b, atol=1e-6)
         return len(points)
 
-    assert steps(f.preconditioner(shift=0.01)) < steps(None)
+    assert steps(wm.precondition.from_factorization(f, shift=0.01)) < steps(None)
 
 
 def test_a_large_sparse_core():
     f = wm.factorize(wm.graphs.grid(40, 40), core=400, k=3)
-    sparse = wm.Factorization(
-        f.rotations, f.diagonal_of_h, sp.csr_array(f.core), f.matrix_norm, f.residual_norm
-    )
+    h = wm.CoreDiagonal(f.frequencies, sp.csr_array(f.core), f.core_indices)
+    sparse = replace(f, h=h)
     shifted = sparse.shifted(0.1)
     assert sp.issparse(shifted.core)
     np.testing.assert_allclose(sparse.diagonal(), f.diagonal(), atol=1e-12)

@@ -160,10 +160,15 @@ class TestFactorize:
         options = ["--engine", "sparse", "--pairs", "correlated", "--survivors", "nearest"]
         result = run("factorize", "karate", "--core", 6, "--k", 2, *options, "--json")
         told = json.loads(result.stdout)
-        settings = {"engine": "sparse", "pairs": "correlated", "survivors": "nearest"}
-        expected = wm.factorize(wm.graphs.karate(), 6, 2, **settings)
+        selector = wm.select.Greedy(pairs="correlated", survivors="nearest")
+        expected = wm.factorize(wm.graphs.karate(), 6, 2, select=selector, engine="sparse")
         assert told["error"] == pytest.approx(expected.error(), rel=1e-12)
         assert told["parameters"]["engine"] == "sparse"
+
+    def test_the_core_may_be_a_share(self):
+        told = json.loads(run("factorize", "karate", "--core", 0.25, "--json").stdout)
+        assert told["parameters"]["core"] == 8
+        assert told["error"] == wm.factorize(wm.graphs.karate(), 0.25).error()
 
     def test_a_file_wins_over_a_name(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
@@ -200,6 +205,9 @@ class TestFactorize:
             (["--engine", "quantum"], ["'auto', 'dense', 'sparse'"]),
             (["--pairs", "some"], ["'exhaustive', 'correlated'"]),
             (["--survivors", "some"], ["'auto', 'eigenvectors', 'nearest'"]),
+            (["--survivors", "auto", "--select", "random"], ["--survivors is not for --select"]),
+            (["--core", 1.5], ["an integer, or a share of the rows between 0 and 1, got 1.5"]),
+            (["--core", "some"], ["--core must be a number of rows or a share of them"]),
             (["--matrix", "identity"], ["'normalized_laplacian', 'laplacian', 'adjacency'"]),
             (["--seed", -1], ["seed must be an integer at least 0"]),
         ],

@@ -35,15 +35,14 @@ def failed(result, *parts):
 
 def interrupt_after(monkeypatch, command, steps):
     """Make Ctrl-C arrive after some steps of an optimisation."""
-    name = {"factorize": "run_factorization", "refine": "run_refinement"}[command]
     module = sys.modules[f"wavemmf.cli.{command}"]
-    original = getattr(module, name)
+    original = module.optimizer
 
     def stop(step, error):
         if step == steps:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, name, lambda *a, **s: original(*a, **s, callback=stop))
+    monkeypatch.setattr(module, "optimizer", lambda *a, **s: original(*a, **s, callback=stop))
 
 
 @pytest.fixture
@@ -89,7 +88,7 @@ class TestFactorize:
         result = run("factorize", "karate", "--core", 8, *options, "--power", 2, "--json")
         told = json.loads(result.stdout)
         settings = {"steps": 9, "tolerance": 0.0, "smoothness": 0.5, "power": 2.0}
-        expected = wm.factorize(KARATE, 8, optimize="adam", **settings)
+        expected = wm.factorize(KARATE, 8, optimize=wm.optimize.Adam(**settings))
         assert told["error"] == pytest.approx(expected.error(), rel=1e-9)
 
     def test_the_spread_of_restarts_is_told(self):
@@ -109,12 +108,12 @@ class TestFactorize:
         module = sys.modules["wavemmf.cli.factorize"]
         original = module.run_factorization
 
-        def listening(*arguments, report, **settings):
+        def listening(*arguments, progress, **settings):
             def listen(done, total, note=""):
                 shown.append(note)
-                report(done, total, note)
+                progress(done, total, note)
 
-            return original(*arguments, report=listen, **settings)
+            return original(*arguments, progress=listen, **settings)
 
         monkeypatch.setattr(module, "run_factorization", listening)
         assert run("factorize", "karate", *LEARN, "--steps", 3).exit_code == 0
@@ -175,7 +174,7 @@ class TestFactorize:
         assert wm.load(path).error() == told["error"]
         assert sorted(file.name for file in folder.iterdir()) == ["f.mmf", "state"]
         assert run("factorize", "karate", *options).exit_code == 0
-        whole = wm.factorize(KARATE, 8, 4, optimize="lbfgs", steps=20, tolerance=0.0)
+        whole = wm.factorize(KARATE, 8, 4, optimize=wm.optimize.LBFGS(steps=20, tolerance=0.0))
         np.testing.assert_array_equal(wm.load(path).rotations.blocks, whole.rotations.blocks)
         assert [file.name for file in folder.iterdir()] == ["f.mmf"]
 
@@ -197,7 +196,7 @@ class TestRefine:
         assert told["error_before"] == pytest.approx(before.error(), rel=1e-9)
         assert told["error"] == after.error() < before.error()
         assert (told["steps"], told["output"]) == (15, str(saved))
-        assert after.error() == pytest.approx(before.refine(KARATE, steps=15).error(), rel=1e-9)
+        assert after.error() == pytest.approx(wm.refine(before, KARATE, steps=15).error(), rel=1e-9)
         assert [file.name for file in folder.iterdir()] == [saved.name]
 
     def test_another_output_and_words(self, saved, folder):

@@ -47,7 +47,7 @@ def assert_same(first: wm.Factorization, second: wm.Factorization) -> None:
         np.testing.assert_array_equal(
             getattr(first.rotations, name), getattr(second.rotations, name)
         )
-    np.testing.assert_array_equal(first.diagonal_of_h, second.diagonal_of_h)
+    np.testing.assert_array_equal(first.frequencies, second.frequencies)
 
 
 def test_many_graphs_give_the_same_as_alone(client) -> None:
@@ -68,7 +68,7 @@ def test_a_killed_worker_does_not_matter(client, cluster) -> None:
         if victims and done < total:
             os.kill(victims.pop(), signal.SIGKILL)
 
-    there = wm.factorize_many(GRAPHS, **settings, executor=client, report=kill)
+    there = wm.factorize_many(GRAPHS, **settings, executor=client, progress=kill)
     assert not victims
     for first, second in zip(wm.factorize_many(GRAPHS, **settings), there, strict=True):
         assert_same(first, second)

@@ -9,12 +9,13 @@ import scipy.sparse as sp
 import oracle
 import wavemmf as wm
 from wavemmf.factorization import compress
+from wavemmf.select import Greedy
 
 SELECTORS = {
     "greedy": {"select": "greedy"},
-    "greedy-eigenvectors": {"select": "greedy", "survivors": "eigenvectors"},
-    "greedy-nearest": {"select": "greedy", "survivors": "nearest"},
-    "greedy-correlated": {"select": "greedy", "pairs": "correlated"},
+    "greedy-eigenvectors": {"select": Greedy(survivors="eigenvectors")},
+    "greedy-nearest": {"select": Greedy(survivors="nearest")},
+    "greedy-correlated": {"select": Greedy(pairs="correlated")},
     "greedy-sparse": {"select": "greedy", "engine": "sparse"},
     "random": {"select": "random"},
     "neighbors": {"select": "neighbors"},
@@ -50,7 +51,7 @@ class TestContract:
         assert abs(f.error() - np.linalg.norm(a - dense)) <= 1e-9 * scale
         np.testing.assert_allclose(f.basis().toarray(), w, atol=1e-12)
         np.testing.assert_array_equal(dense, dense.T)
-        squared = np.linalg.norm(f.h_matrix().toarray()) ** 2
+        squared = np.linalg.norm(f.h.to_sparse().toarray()) ** 2
         assert f.error() ** 2 == pytest.approx(scale**2 - squared, abs=1e-9 * scale**2)
 
         x = np.random.default_rng(0).normal(size=(f.n, 3))
@@ -147,8 +148,8 @@ def test_sparse_compression_matches_dense(monkeypatch: pytest.MonkeyPatch) -> No
                 sparse = wm.Factorization.from_rotations(sp.csr_array(a), f.rotations)
             scale = max(np.linalg.norm(a), 1e-300)
             np.testing.assert_allclose(
-                sparse.h_matrix().toarray(),
-                f.h_matrix().toarray(),
+                sparse.h.to_sparse().toarray(),
+                f.h.to_sparse().toarray(),
                 atol=1e-10 * scale,
                 err_msg=name,
             )

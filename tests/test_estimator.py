@@ -30,8 +30,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
     [
         wm.MMF(core=1, k=2),
         wm.MMF(affinity="covariance"),
-        wm.MMFKernelRidge(),
-        wm.MMFGaussianProcessRegressor(),
+        wm.estimator.MMFKernelRidge(),
+        wm.estimator.MMFGaussianProcessRegressor(),
     ]
 )
 def test_scikit_learn_accepts_them(estimator, check):
@@ -94,13 +94,13 @@ def test_corrected_weights_are_those_of_exact_kernel_ridge(diabetes):
     data, target, fresh = diabetes
     both = np.column_stack([target, -2 * target])
     exact = KernelRidge(alpha=0.5, kernel="rbf", gamma=0.05).fit(data, both)
-    ours = wm.MMFKernelRidge(0.5, gamma=0.05, corrections=200).fit(data, both)
+    ours = wm.estimator.MMFKernelRidge(0.5, gamma=0.05, corrections=200).fit(data, both)
     np.testing.assert_allclose(ours.predict(fresh), exact.predict(fresh), atol=1e-4)
 
 
 def test_weights_without_corrections_are_those_of_the_approximation(diabetes):
     data, target, _ = diabetes
-    model = wm.MMFKernelRidge(0.5, gamma=0.05, corrections=0).fit(data, target)
+    model = wm.estimator.MMFKernelRidge(0.5, gamma=0.05, corrections=0).fit(data, target)
     expected = np.linalg.solve(model.factorization_.to_dense(), target)
     np.testing.assert_allclose(model.dual_coef_, expected, atol=1e-9)
 
@@ -110,7 +110,7 @@ def test_without_wavelets_the_process_is_exact(diabetes):
     kernel = 0.7 * RBF(3.0)
     exact = GaussianProcessRegressor(kernel, alpha=0.2, optimizer=None, normalize_y=True)
     exact.fit(data, target)
-    ours = wm.MMFGaussianProcessRegressor(kernel, 0.2, normalize_y=True, core=150, k=2)
+    ours = wm.estimator.MMFGaussianProcessRegressor(kernel, 0.2, normalize_y=True, core=150, k=2)
     ours.fit(data, target)
     for mine, theirs in zip(
         ours.predict(fresh, return_std=True), exact.predict(fresh, return_std=True), strict=True
@@ -124,7 +124,7 @@ def test_without_wavelets_the_process_is_exact(diabetes):
 def test_the_compressed_process_is_near_the_exact_one(diabetes):
     data, target, fresh = diabetes
     exact = GaussianProcessRegressor(RBF(3.0), alpha=0.3, optimizer=None).fit(data, target)
-    ours = wm.MMFGaussianProcessRegressor(RBF(3.0), 0.3, core=40, k=4).fit(data, target)
+    ours = wm.estimator.MMFGaussianProcessRegressor(RBF(3.0), 0.3, core=40, k=4).fit(data, target)
     mean, spread = ours.predict(fresh, return_std=True)
     expected, expected_spread = exact.predict(fresh, return_std=True)
     assert np.abs(mean - expected).max() < 0.05
@@ -136,7 +136,7 @@ def test_the_compressed_process_is_near_the_exact_one(diabetes):
 @pytest.mark.parametrize("alpha", [0.0, -1.0, np.nan])
 def test_a_ridge_needs_a_positive_alpha(alpha):
     with pytest.raises(InvalidInputError, match="alpha must be a finite number above 0"):
-        wm.MMFKernelRidge(alpha).fit(np.eye(3), np.ones(3))
+        wm.estimator.MMFKernelRidge(alpha).fit(np.eye(3), np.ones(3))
 
 
 def test_without_scikit_learn_the_error_names_the_extra():

@@ -156,7 +156,13 @@ def test_factorize_spends_the_budget_and_tells_the_spread() -> None:
     assert evolved.error() == details["closed_form_errors"]["best"]
     assert evolved.error() < wm.factorize(KARATE, core=8, k=8, restarts=400).error()
     learned = wm.factorize(
-        KARATE, core=8, k=8, select=Evolution(budget=40), optimize="lbfgs", steps=20, finalists=4
+        KARATE,
+        core=8,
+        k=8,
+        select=Evolution(budget=40),
+        optimize="lbfgs",
+        steps=20,
+        restarts=wm.Search(0, 4),
     )
     assert learned.parameters["restarts"] == 40
     assert len(learned.history.details["optimized_errors"]) == 4
@@ -174,7 +180,7 @@ def test_small_components_keep_small_groups() -> None:
 def test_progress_is_reported() -> None:
     seen: list[tuple[int, int, str]] = []
     wm.factorize(
-        KARATE, core=8, select="evolution", restarts=30, report=lambda *told: seen.append(told)
+        KARATE, core=8, select="evolution", restarts=30, progress=lambda *told: seen.append(told)
     )
     assert any(note.startswith("evolving, error 0.") for _, _, note in seen)
     assert max(done for done, total, _ in seen if total == 30) == 30
@@ -199,4 +205,4 @@ def test_settings_that_are_not_allowed(arguments: dict[str, Any], message: str) 
 
 def test_checkpoints_are_for_refining_the_result() -> None:
     with pytest.raises(InvalidInputError, match=r"checkpoint.*evolution.*refine"):
-        wm.factorize(KARATE, select="evolution", optimize="lbfgs", checkpoint="x")
+        wm.factorize(KARATE, select="evolution", optimize=wm.optimize.LBFGS(checkpoint="x"))

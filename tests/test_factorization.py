@@ -84,22 +84,14 @@ def test_packed_arrays_must_fit_together() -> None:
 
 def test_h_must_fit_the_rotations() -> None:
     rotations = wm.Rotations.from_levels(5, **levels())
-    good = {
-        "rotations": rotations,
-        "diagonal_of_h": np.zeros(5),
-        "core": np.zeros((3, 3)),
-        "matrix_norm": 1.0,
-        "residual_norm": 0.5,
-    }
+    core = rotations.core
+    h = wm.CoreDiagonal(np.zeros(5), np.zeros((3, 3)), core)
+    good = {"rotations": rotations, "h": h, "matrix_norm": 1.0, "residual_norm": 0.5}
     wm.Factorization(**good)
-    asymmetric = np.zeros((3, 3))
-    asymmetric[0, 1] = 1
     for change, message in (
-        ({"diagonal_of_h": np.zeros(4)}, "shape"),
-        ({"core": np.zeros((2, 2))}, "shape"),
-        ({"core": np.full((3, 3), np.inf)}, "NaN or infinite"),
-        ({"core": asymmetric}, "not symmetric"),
-        ({"core": np.eye(3)}, "diagonal differs"),
+        ({"h": wm.CoreDiagonal(np.zeros(6), np.zeros((3, 3)), core)}, "H has 6 rows"),
+        ({"h": wm.CoreDiagonal(np.zeros(5), np.zeros((2, 2)), core[:2])}, "core of 2.* core of 3"),
+        ({"h": wm.CoreDiagonal(np.zeros(5), np.zeros((3, 3)), [2, 3, 4])}, "does not fit"),
         ({"matrix_norm": -1.0}, "matrix_norm"),
         ({"residual_norm": np.nan}, "residual_norm"),
     ):
@@ -271,28 +263,31 @@ def test_counts(f: wm.Factorization) -> None:
     assert f.basis_nonzeros == np.count_nonzero(np.abs(oracle.basis(f)) > 1e-14)
 
 
+def with_core(f: wm.Factorization, core: object) -> wm.CoreDiagonal:
+    return wm.CoreDiagonal(f.frequencies, core, f.core_indices)
+
+
 def test_sparse_cores_count_and_multiply_as_dense_ones(f: wm.Factorization) -> None:
     small = np.abs(f.core) < np.median(np.abs(f.core))
     core = np.where(small & ~np.eye(6, dtype=bool), 0.0, f.core)
     dense, sparse = (
-        wm.Factorization(f.rotations, f.diagonal_of_h, c, 2.0, 0.5)
-        for c in (core, sp.csr_array(core))
+        wm.Factorization(f.rotations, with_core(f, c), 2.0, 0.5) for c in (core, sp.csr_array(core))
     )
     blocks = f.rotations.blocks.size
     assert sparse.stored_numbers == blocks + (f.n - 6) + np.count_nonzero(np.triu(core))
     assert sparse.multiplications == 2 * blocks + (f.n - 6) + np.count_nonzero(core)
     np.testing.assert_allclose(sparse.to_dense(), dense.to_dense(), atol=1e-12)
-    np.testing.assert_array_equal(sparse.h_matrix().toarray(), dense.h_matrix().toarray())
+    np.testing.assert_array_equal(sparse.h.to_sparse().toarray(), dense.h.to_sparse().toarray())
     with pytest.raises(ValueError, match="read-only"):
         sparse.core.data[0] = 1
     with pytest.raises(InvalidFactorizationError, match="NaN or infinite"):
-        wm.Factorization(f.rotations, f.diagonal_of_h, sp.csr_array(core * np.nan), 2.0, 0.5)
+        with_core(f, sp.csr_array(core * np.nan))
 
 
 def test_the_matrix_is_what_the_definition_says(f: wm.Factorization, a: np.ndarray) -> None:
     w = oracle.basis(f)
     h = oracle.core_diagonal(w @ a @ w.T, f.core_indices)
-    np.testing.assert_allclose(f.h_matrix().toarray(), h, atol=1e-12)
+    np.testing.assert_allclose(f.h.to_sparse().toarray(), h, atol=1e-12)
     dense = f.to_dense()
     np.testing.assert_allclose(dense, w.T @ h @ w, atol=1e-12)
     np.testing.assert_array_equal(dense, dense.T)

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 import dense
 import wavemmf as wm
 from wavemmf.errors import InvalidFactorizationError
-from wavemmf.factorization import factorization as module
 
 A = dense.random_symmetric(9, seed=1)
 
@@ -39,7 +38,7 @@ def test_a_single_nan_in_a_block_is_refused(f: wm.Factorization, place: tuple[in
 def test_rounding_errors_of_the_core_are_forgiven_at_every_scale(
     f: wm.Factorization, scale: float
 ) -> None:
-    core, diagonal = scale * f.core, scale * f.diagonal_of_h
+    core, diagonal = scale * f.core, scale * f.frequencies
     largest = max(np.abs(core).max(), np.abs(diagonal).max())
     for place, message in (((0, 1), "not symmetric"), ((2, 2), "diagonal differs")):
         for error, refused in ((1e-10 * largest, False), (1e-7 * largest, True)):
@@ -47,9 +46,9 @@ def test_rounding_errors_of_the_core_are_forgiven_at_every_scale(
             damaged[place] += error
             if refused:
                 with pytest.raises(InvalidFactorizationError, match=message):
-                    rebuilt(f, core=damaged, diagonal_of_h=diagonal)
+                    wm.CoreDiagonal(diagonal, damaged, f.core_indices)
             else:
-                rebuilt(f, core=damaged, diagonal_of_h=diagonal)
+                wm.CoreDiagonal(diagonal, damaged, f.core_indices)
 
 
 def test_norms_are_plain_numbers(f: wm.Factorization) -> None:
@@ -60,7 +59,7 @@ def test_norms_are_plain_numbers(f: wm.Factorization) -> None:
 
 def test_a_sparse_core_is_copied(f: wm.Factorization) -> None:
     given = sp.csr_array(f.core)
-    g = rebuilt(f, core=given)
+    g = rebuilt(f, h=wm.CoreDiagonal(f.frequencies, given, f.core_indices))
     given.data[0] += 1.0  # it is still the caller's
     np.testing.assert_array_equal(g.core.toarray(), f.core)
 
@@ -77,7 +76,7 @@ def test_history_and_parameters_are_kept_or_empty(f: wm.Factorization) -> None:
 
 def test_sparse_results_hold_no_zeros_and_are_sorted(f: wm.Factorization) -> None:
     nothing = wm.factorize(np.zeros((5, 5)), core=2, k=2)
-    assert nothing.h_matrix().nnz == 0
+    assert nothing.h.to_sparse().nnz == 0
     basis = f.basis()
     for first, last in zip(basis.indptr, basis.indptr[1:], strict=False):
         assert (np.diff(basis.indices[first:last]) > 0).all()
@@ -87,22 +86,3 @@ def test_without_levels() -> None:
     whole = wm.factorize(A, core=9, k=3)
     assert "levels=0, k=0, core=9" in repr(whole)
     np.testing.assert_allclose(whole.to_dense(), A, atol=1e-12)
-
-
-def test_refine_calls_what_was_registered_last(
-    f: wm.Factorization, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_refiners", list(module._refiners))
-    calls: list[Any] = []
-
-    def refiner(*arguments: Any, **settings: Any) -> wm.Factorization:
-        calls.append((arguments, settings))
-        return f
-
-    module.register_refiner(lambda *_, **__: None)  # type: ignore[arg-type, return-value]
-    module.register_refiner(refiner)
-    assert f.refine(A, "adam", steps=3) is f
-    ((given, matrix, method), settings) = calls[0]
-    assert given is f
-    assert matrix is A
-    assert (method, settings) == ("adam", {"steps": 3})

@@ -20,6 +20,7 @@ from wavemmf.errors import (
     TooLargeError,
     WavemmfError,
 )
+from wavemmf.select import Greedy
 
 A = oracle.MATRICES["grid"]
 
@@ -36,8 +37,6 @@ A = oracle.MATRICES["grid"]
         ({"core": 31}, "core.*31"),
         ({"select": "best"}, "greedy.*random.*neighbors.*best"),
         ({"engine": "gpu"}, "auto.*dense.*sparse.*gpu"),
-        ({"pairs": "some"}, "exhaustive.*some"),
-        ({"survivors": "some"}, "nearest.*some"),
         ({"matrix": "shift"}, "normalized_laplacian.*shift"),
         ({"seed": -1}, "seed"),
         ({"optimize": "magic"}, "optimize.*magic"),
@@ -224,7 +223,7 @@ def test_exhaustive_pairs_find_the_best_first_pair() -> None:
 
 def test_exhaustive_pairs_beat_correlated_pairs_on_karate() -> None:
     exhaustive, correlated = (
-        wm.factorize(wm.graphs.karate(), core=8, k=2, pairs=pairs).error()
+        wm.factorize(wm.graphs.karate(), core=8, k=2, select=Greedy(pairs=pairs)).error()
         for pairs in ("exhaustive", "correlated")
     )
     assert exhaustive < correlated
@@ -233,7 +232,7 @@ def test_exhaustive_pairs_beat_correlated_pairs_on_karate() -> None:
 @pytest.mark.parametrize("k", [2, 3, 6])
 def test_auto_survivors_are_the_better_of_both(k: int) -> None:
     errors = {
-        survivors: wm.factorize(A, core=6, k=k, survivors=survivors).error()
+        survivors: wm.factorize(A, core=6, k=k, select=Greedy(survivors=survivors)).error()
         for survivors in ("auto", "eigenvectors", "nearest")
     }
     assert errors["auto"] == min(errors.values())
@@ -282,7 +281,12 @@ def test_small_groups_in_small_components() -> None:
 
 def test_progress_is_reported() -> None:
     seen: list[tuple[int, int]] = []
-    wm.factorize(A, core=5, survivors="nearest", report=lambda d, t, note: seen.append((d, t)))
+    wm.factorize(
+        A,
+        core=5,
+        select=Greedy(survivors="nearest"),
+        progress=lambda d, t, note: seen.append((d, t)),
+    )
     assert seen[-1] == (25, 25)
 
 

@@ -94,7 +94,7 @@ def test_a_character_device_stays_one(device):
 def test_a_checkpoint_in_a_device_is_refused_and_the_device_stays(device):
     a = wm.graphs.karate().adjacency
     with pytest.raises(InvalidInputError, match="not a regular file"):
-        wm.factorize(a, core=8, k=2, optimize="lbfgs", checkpoint=device)
+        wm.factorize(a, core=8, k=2, optimize=wm.optimize.LBFGS(checkpoint=device))
     with pytest.raises(InvalidInputError, match="not a regular file"):
         Checkpoint(device, "identity")
     assert stat.S_ISCHR(os.stat(device).st_mode)
@@ -267,9 +267,9 @@ def test_sixteen_threads_write_side_by_side(tmp_path):
 
 @pytest.mark.parametrize("seconds", [float("nan"), float("inf"), -1.0, "soon"])
 def test_the_time_between_checkpoints_is_a_number(tmp_path, seconds):
-    a, path = wm.graphs.karate().adjacency, tmp_path / "state"
+    path = tmp_path / "state"
     with pytest.raises(InvalidInputError, match="checkpoint_seconds must be"):
-        wm.factorize(a, core=8, k=2, optimize="lbfgs", checkpoint=path, checkpoint_seconds=seconds)
+        wm.optimize.LBFGS(checkpoint=path, checkpoint_seconds=seconds)
 
 
 @pytest.mark.parametrize("command", ["factorize", "refine", "policy"])

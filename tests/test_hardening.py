@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 import wavemmf as wm
 from wavemmf.errors import FileFormatError, TooLargeError
 from wavemmf.factorization.archive import read_archive, write_archive
+from wavemmf.optimize import LBFGS
 from wavemmf.optimize.checkpoint import Checkpoint
 
 ROOT = Path(__file__).parents[1]
@@ -130,7 +131,7 @@ def left(tmp_path, monkeypatch):
     path = tmp_path / "state.ckpt"
     with monkeypatch.context() as patch:
         patch.setattr(Checkpoint, "remove", lambda self: None)
-        f.refine(a, steps=3, checkpoint=path, checkpoint_seconds=0.0)
+        wm.refine(f, a, LBFGS(steps=3, checkpoint=path, checkpoint_seconds=0.0))
     return a, f, path
 
 
@@ -151,7 +152,7 @@ def test_a_checkpoint_whose_arrays_do_not_fit_is_refused(left, name, array):
     with path.open("wb") as stream:
         write_archive(stream, "wavemmf-checkpoint", 1, header, {**arrays, name: array})
     with pytest.raises(FileFormatError, match="damaged"):
-        f.refine(a, steps=3, checkpoint=path)
+        wm.refine(f, a, LBFGS(steps=3, checkpoint=path))
 
 
 @pytest.mark.parametrize(

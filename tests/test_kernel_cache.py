@@ -169,7 +169,7 @@ f = wm.factorize(graph, core=8, k=4)
 for ask in (
     lambda: f.analyze(np.ones(34)),
     lambda: wm.factorize(graph, core=8, k=4, optimize="lbfgs"),
-    lambda: f.refine(graph),
+    lambda: wm.refine(f, graph),
 ):
     try:
         ask()

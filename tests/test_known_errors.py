@@ -7,12 +7,13 @@ import pytest
 
 import oracle
 import wavemmf as wm
+from wavemmf.select import Greedy
 
 CHOICES = {
     "greedy": {},
-    "eigenvectors": {"survivors": "eigenvectors"},
-    "nearest": {"survivors": "nearest"},
-    "correlated": {"pairs": "correlated", "survivors": "eigenvectors"},
+    "eigenvectors": {"select": Greedy(survivors="eigenvectors")},
+    "nearest": {"select": Greedy(survivors="nearest")},
+    "correlated": {"select": Greedy("correlated", "eigenvectors")},
     "sparse": {"engine": "sparse"},
     "neighbors": {"select": "neighbors"},
     "random": {"select": "random"},

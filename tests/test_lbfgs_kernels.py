@@ -1,4 +1,4 @@
-"""The parts of L-BFGS on small problems, against dense algebra."""
+"""The parts of L-BFGS, against dense algebra."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import pytest
 
 import dense
 from wavemmf.kernels.gradient import loss_and_gradient
-from wavemmf.kernels.simd import LANES
-from wavemmf.kernels.small_lbfgs import (
+from wavemmf.kernels.lbfgs import (
     DESCENDED,
     STUCK,
     _descent,
     _keep,
     _search,
-    _shorter,
     _stalled,
     lbfgs_steps,
+    settle,
 )
+from wavemmf.kernels.linesearch import _shorter
+from wavemmf.kernels.simd import LANES
 from wavemmf.kernels.threads import aligned_zeros
 
 MEMORY = 5
@@ -65,6 +66,26 @@ def test_pairs_are_kept_in_a_ring_if_their_curvature_is_positive(kept: int, plac
         counts = np.array([kept, place, 3])
         _keep(moves, changes, products, counts)
         assert counts.tolist() == [kept, place, 3]
+
+
+def test_a_search_without_a_step_forgets_what_led_to_it() -> None:
+    moves, changes, products = pairs(MEMORY)
+    gradient, counts = np.zeros(LANES), np.array([3, 3, 0])
+    memory = (moves, changes, products, counts)
+    assert settle(0.0, gradient, gradient, *memory) == DESCENDED
+    assert counts.tolist() == [0, 3, 0]
+    assert settle(0.0, gradient, gradient, *memory) == STUCK
+
+
+def test_a_step_is_remembered_with_the_change_of_the_gradient() -> None:
+    moves, changes, products = pairs(MEMORY)
+    direction, before, after = moves[3].copy(), np.ones(LANES), 1.0 + changes[3]
+    counts = np.array([2, 3, 0])
+    assert settle(0.5, after, before, moves, changes, products, counts) == DESCENDED
+    np.testing.assert_allclose(moves[3], 0.5 * direction)
+    np.testing.assert_allclose(changes[3], after - before)
+    assert products[3] == pytest.approx(moves[3] @ changes[3])
+    assert counts.tolist() == [3, 4, 0]
 
 
 def test_when_values_stall() -> None:

@@ -19,6 +19,8 @@ import wavemmf as wm
 from wavemmf.errors import InputTypeError, InvalidInputError, TooLargeError
 from wavemmf.factorization.collection import load_collection, save_collection
 from wavemmf.graphs import as_matrices
+from wavemmf.optimize import LBFGS, Stiefel
+from wavemmf.select import Greedy
 
 ISOLATED = sp.csr_array(([1.0, 1.0], ([0, 1], [1, 0])), shape=(5, 5))
 GRAPHS = [
@@ -46,7 +48,7 @@ def assert_same(first: wm.Factorization, second: wm.Factorization) -> None:
         np.testing.assert_array_equal(
             getattr(first.rotations, name), getattr(second.rotations, name)
         )
-    np.testing.assert_array_equal(first.diagonal_of_h, second.diagonal_of_h)
+    np.testing.assert_array_equal(first.frequencies, second.frequencies)
     np.testing.assert_array_equal(first.core, second.core)
 
 
@@ -56,10 +58,11 @@ def assert_same(first: wm.Factorization, second: wm.Factorization) -> None:
     [
         {"core": 2, "k": 2},
         {"core": 3, "k": 8},
-        {"core": 0, "k": 5, "drop": 3, "survivors": "nearest"},
+        {"core": 0, "k": 5, "drop": 3, "select": Greedy(survivors="nearest")},
         {"k": 4, "optimize": "lbfgs", "steps": 8},
-        {"core": 2, "k": 3, "optimize": "cayley", "steps": 3, "smoothness": 0.1},
-        {"core": 5, "k": 2, "pairs": "correlated", "matrix": "laplacian"},
+        {"core": 2, "k": 3, "optimize": Stiefel(steps=3, smoothness=0.1)},
+        {"core": 5, "k": 2, "select": Greedy(pairs="correlated"), "matrix": "laplacian"},
+        {"core": 0.3, "k": 3},
     ],
     ids=str,
 )
@@ -85,7 +88,7 @@ def test_nothing_to_do() -> None:
 
 def test_progress() -> None:
     told = []
-    wm.factorize_many(GRAPHS, core=2, k=2, report=lambda *state: told.append(state[:2]))
+    wm.factorize_many(GRAPHS, core=2, k=2, progress=lambda *state: told.append(state[:2]))
     assert told[-1] == (len(GRAPHS), len(GRAPHS))
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert len(told) > 2
@@ -102,11 +105,11 @@ def test_progress() -> None:
         ([np.eye(2)], {"core": -1}, InvalidInputError, "core must be"),
         ([np.eye(2)], {"core": 1.5}, InputTypeError, "core must be"),
         ([np.eye(2)], {"optimize": "newton"}, InvalidInputError, "optimize must be one of"),
-        ([np.eye(2)], {"pairs": "all"}, InvalidInputError, "pairs must be one of"),
+        ([np.eye(2)], {"select": "random"}, InvalidInputError, "chooses greedily"),
         ([np.eye(2)], {"matrix": "incidence"}, InvalidInputError, "matrix must be one of"),
         ([np.eye(2)], {"cache": 3}, InputTypeError, "cache must be"),
-        ([np.eye(9)], {"optimize": "lbfgs", "options": {"memory": 0}, "core": 1},
-         InvalidInputError, "memory must be"),
+        ([np.eye(9)], {"optimize": LBFGS(callback=print)}, InvalidInputError, "callback"),
+        ([np.eye(9)], {"optimize": LBFGS, "core": 1}, InputTypeError, "optimize must be one of"),
     ],
 )  # fmt: skip
 def test_bad_input(graphs, settings, error, message) -> None:
@@ -170,7 +173,7 @@ def test_results_are_kept(tmp_path, monkeypatch) -> None:
     told = []
     second = wm.factorize_many(
         GRAPHS, core=3, k=4, optimize="lbfgs", steps=5, cache=tmp_path,
-        report=lambda *state: told.append(state),
+        progress=lambda *state: told.append(state),
     )  # fmt: skip
     for kept, found in zip(first, second, strict=True):
         assert_same(kept, found)
@@ -178,7 +181,7 @@ def test_results_are_kept(tmp_path, monkeypatch) -> None:
     assert told == [(len(GRAPHS), len(GRAPHS), "")]
 
 
-@pytest.mark.parametrize("change", [{"k": 3}, {"core": 2}, {"survivors": "nearest"}])
+@pytest.mark.parametrize("change", [{"k": 3}, {"core": 2}, {"select": Greedy(survivors="nearest")}])
 def test_other_settings_are_computed(tmp_path, change) -> None:
     wm.factorize_many(SMALL, core=3, k=4, cache=tmp_path)
     settings = {"core": 3, "k": 4, **change}
@@ -234,7 +237,7 @@ def test_interrupted_work_is_kept(tmp_path, monkeypatch) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        wm.factorize_many(GRAPHS, core=3, cache=tmp_path, report=interrupt)
+        wm.factorize_many(GRAPHS, core=3, cache=tmp_path, progress=interrupt)
     assert len(files(tmp_path)) == 1
     assert all(file.suffix == ".mmfs" for file in files(tmp_path))
 
@@ -249,7 +252,7 @@ def test_ctrl_c_ends_it(threads) -> None:
         graphs = [wm.graphs.barabasi_albert(40, 3, seed=s) for s in range(300)]
         wm.factorize_many(graphs[:2], core=2, k=4, optimize="lbfgs", steps=2)
         print("ready", flush=True)
-        wm.factorize_many(graphs, core=2, k=8, optimize="lbfgs", steps=100000, tolerance=0)
+        wm.factorize_many(graphs, core=2, k=8, optimize=LBFGS(steps=100000, tolerance=0))
     """
     environment = {**os.environ, "WAVEMMF_NUM_THREADS": threads}
     with subprocess.Popen(
@@ -347,11 +350,11 @@ def test_large_matrices_are_optimised_as_alone(steps: int | None, monkeypatch) -
     taken: list[int] = []
     import wavemmf.staged.learn as learn
 
-    def watched(matrix, rotations, settings, inner=learn.optimize):
-        taken.append(settings.steps)
-        return inner(matrix, rotations, settings)
+    def watched(matrix, rotations, optimizer, inner=learn.optimize_rotations):
+        taken.append(optimizer.steps)
+        return inner(matrix, rotations, optimizer)
 
-    monkeypatch.setattr(learn, "optimize", watched)
+    monkeypatch.setattr(learn, "optimize_rotations", watched)
     settings = {"core": 200, "k": 3, "optimize": "lbfgs", "steps": steps}
     alone = wm.factorize(graph, **settings)
     expected = set(taken)
@@ -364,7 +367,7 @@ def test_defaults_are_those_of_factorize() -> None:
     """Whatever both can be told, both take for granted."""
     many, one = (inspect.signature(f).parameters for f in (wm.factorize_many, wm.factorize))
     shared = set(many) & set(one)
-    assert {"steps", "tolerance", "core", "k", "drop", "pairs", "survivors"} <= shared
+    assert {"steps", "core", "k", "drop", "select", "optimize"} <= shared
     assert {name: many[name].default for name in shared} == {
         name: one[name].default for name in shared
     }

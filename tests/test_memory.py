@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,8 @@ from wavemmf.factorization.fill import estimated_fill
 
 # Peaks are read in a process of its own: whatever ran before has left memory that is used again.
 SCRIPT = """
-import gc, json, sys
+import copy, gc, json, sys
+from dataclasses import replace
 import numpy as np, scipy.sparse as sp
 import wavemmf as wm
 from wavemmf import validation
@@ -61,9 +64,7 @@ def operations(n):
     few, most = n // 10, n - 40
     small = wm.factorize(graph, core=few, k=4)
     large = wm.factorize(dense, core=n - 300, k=4)
-    fresh = lambda f: wm.Factorization(
-        f.rotations, f.diagonal_of_h, f.core, f.matrix_norm, f.residual_norm
-    )
+    fresh = lambda f: replace(f, h=copy.copy(f.h))
     for name, core in (("few", few), ("most", most)):
         # All levels of a dense matrix take long, and as much memory as the first ones.
         rows = min(n, 800) if core == few else n
@@ -78,7 +79,7 @@ def operations(n):
         yield f"pairs {name}", lambda: wm.factorize(part, core=core, k=2)
     for method in ("lbfgs", "adam", "cayley"):
         yield method, lambda: wm.factorize(graph, core=most, optimize=method, steps=2)
-    yield "refine", lambda: small.refine(graph, steps=2)
+    yield "refine", lambda: wm.refine(small, graph, steps=2)
     yield "sparse", lambda: wm.factorize(graph, core=most)
     wide = wm.graphs.grid(n // 20, 40)
     yield "large sparse", lambda: wm.factorize(wide, core=2 * n - 400)
@@ -90,12 +91,12 @@ def operations(n):
     yield "scaling functions of a large core", large.scaling_functions
     yield "diagonal with a large core", large.diagonal
     yield "eigenvalues", fresh(large).eigvalsh
-    yield "function", lambda: large.apply(np.sqrt)
-    yield "solve", lambda: large.solve(np.ones(n), shift=1.0)
+    yield "function", lambda: fresh(large).apply(np.sqrt)
+    yield "solve", lambda: fresh(large).solve(np.ones(n), shift=1.0)
     yield "shift", lambda: large.shifted(1.0)
     yield "samples with a large core", lambda: fresh(large).sample(0, n // 2)
     yield "dense copy with a large core", large.to_dense
-    yield "h", large.h_matrix
+    yield "h", large.h.to_sparse
     yield "nystrom", lambda: wm.baselines.nystrom(dense, 300)
     yield "eigenvectors", lambda: wm.baselines.truncated_eigh(dense, 300)
 
@@ -142,12 +143,12 @@ OPERATIONS: dict[str, Callable[[wm.Factorization], Any]] = {
     "scaling_functions": lambda f: f.scaling_functions(),
     "wavelet": lambda f: f.wavelet(1),
     "to_dense": lambda f: f.to_dense(),
-    "h_matrix": lambda f: f.h_matrix(),
+    "h.to_sparse": lambda f: f.h.to_sparse(),
     "apply": lambda f: f.apply(np.exp),
     "solve": lambda f: f.solve(np.ones(f.n)),
     "shifted": lambda f: f.shifted(1.0),
     "eigvalsh": lambda f: f.eigvalsh(),
-    "refine": lambda f: f.refine(f.to_dense()),
+    "refine": lambda f: wm.refine(f, f.to_dense()),
 }
 
 
@@ -155,7 +156,7 @@ OPERATIONS: dict[str, Callable[[wm.Factorization], Any]] = {
 def test_no_limit_is_ignored(
     name: str, f: wm.Factorization, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fresh = wm.Factorization(f.rotations, f.diagonal_of_h, f.core, f.matrix_norm, 0.0)
+    fresh = replace(f, h=copy.copy(f.h))  # whose core was not decomposed yet
     monkeypatch.setenv("WAVEMMF_MAX_MEMORY", "1000")
     with pytest.raises(TooLargeError, match="WAVEMMF_MAX_MEMORY"):
         OPERATIONS[name](fresh)

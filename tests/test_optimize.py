@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,12 +17,12 @@ import pytest
 import oracle
 import wavemmf as wm
 from wavemmf.errors import InputTypeError, InvalidInputError
-from wavemmf.optimize import METHODS
+from wavemmf.optimize import LBFGS, OPTIMIZERS, SGD, Adam, Stiefel
 
 KARATE = wm.graphs.karate()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", OPTIMIZERS)
 @pytest.mark.parametrize("matrix", oracle.MATRICES)
 @pytest.mark.parametrize(("k", "drop"), [(2, 1), (4, 1), (5, 3)])
 def test_never_worse_than_the_start(method: str, matrix: str, k: int, drop: int) -> None:
@@ -77,7 +79,7 @@ def test_restarts_repeat_and_do_not_depend_on_threads(monkeypatch: pytest.Monkey
     results = []
     for threads in ("1", "2"):
         monkeypatch.setenv("WAVEMMF_NUM_THREADS", threads)
-        f = wm.factorize(KARATE, core=8, k=4, optimize="lbfgs", restarts=12, finalists=3, steps=20)
+        f = wm.factorize(KARATE, core=8, k=4, optimize="lbfgs", restarts=wm.Search(12, 3), steps=20)
         results.append(f)
     np.testing.assert_array_equal(results[0].rotations.blocks, results[1].rotations.blocks)
 
@@ -91,9 +93,7 @@ def test_interrupted_restarts_return_the_best_so_far(monkeypatch: pytest.MonkeyP
         if len(steps) == 15:
             raise KeyboardInterrupt
 
-    f = wm.factorize(
-        KARATE, core=8, k=4, optimize="lbfgs", restarts=6, steps=10, callback=interrupt
-    )
+    f = wm.factorize(KARATE, core=8, k=4, optimize=LBFGS(steps=10, callback=interrupt), restarts=6)
     assert f.history.stopped == "interrupted"
     assert len(steps) == 15
     assert f.error() < wm.factorize(KARATE, core=8, k=4).error()
@@ -108,14 +108,14 @@ def test_restarts_without_optimisation_keep_the_best_run() -> None:
 def test_lbfgs_beats_the_fixed_step_methods_at_equal_steps() -> None:
     errors = {
         method: wm.factorize(KARATE, core=8, k=8, optimize=method, steps=200).error()
-        for method in METHODS
+        for method in OPTIMIZERS
     }
     assert min(errors, key=lambda method: errors[method]) == "lbfgs"
 
 
 def test_first_order_optimality_is_reported_and_falls() -> None:
     short, long = (
-        wm.factorize(KARATE, core=8, k=3, optimize="lbfgs", steps=steps, tolerance=0.0)
+        wm.factorize(KARATE, core=8, k=3, optimize=LBFGS(steps=steps, tolerance=0.0))
         for steps in (5, 800)
     )
     assert long.history.details["gradient_norm"] < 1e-2 * short.history.details["gradient_norm"]
@@ -123,11 +123,11 @@ def test_first_order_optimality_is_reported_and_falls() -> None:
 
 def test_cayley_satisfies_armijo_and_wolfe_at_every_step() -> None:
     a = wm.graphs.normalized_laplacian(KARATE).toarray()
-    from wavemmf.optimize.cayley import CayleyDescent
     from wavemmf.optimize.objective import Objective
 
     f = wm.factorize(a, core=8, k=4)
-    descent = CayleyDescent(Objective(a, f.rotations), f.rotations.blocks)
+    method = Stiefel()
+    descent = method.begin(Objective(a, f.rotations), f.rotations.blocks)
     for _ in range(30):
         before = descent.point
         skew = 2.0 * before.gradient
@@ -136,19 +136,19 @@ def test_cayley_satisfies_armijo_and_wolfe_at_every_step() -> None:
         assert slope == pytest.approx(-0.5 * float(skew @ skew))
         assert descent.step() is None
         tau = descent.length / 2.0
-        assert descent.point.value <= before.value + descent.sufficient * tau * slope
+        assert descent.point.value <= before.value + method.sufficient * tau * slope
         here = descent.point
         descent.point = before
         reached = descent.move(-skew, tau)
         np.testing.assert_array_equal(reached.blocks, here.blocks)
-        assert descent.slope(reached, -skew, tau) >= descent.curvature * slope
+        assert descent.slope(reached, -skew, tau) >= method.curvature * slope
         descent.point = here
 
 
 @pytest.mark.parametrize("first", [1e-6, 0.05, 1.0, 30.0, 1e6])
 def test_the_line_search_shortens_and_lengthens_steps(first: float) -> None:
+    from wavemmf.optimize.descent import Point
     from wavemmf.optimize.linesearch import armijo_wolfe
-    from wavemmf.optimize.optimizer import Point
 
     nothing = np.empty(0)
 
@@ -169,9 +169,7 @@ def test_cayley_stops_at_a_small_gradient() -> None:
 
 def test_smoothness_makes_wavelets_smoother() -> None:
     plain = wm.factorize(KARATE, core=8, k=8, optimize="lbfgs", steps=200)
-    smooth = wm.factorize(
-        KARATE, core=8, k=8, optimize="lbfgs", steps=200, smoothness=1.0, power=2.0
-    )
+    smooth = wm.factorize(KARATE, core=8, k=8, optimize=LBFGS(steps=200, smoothness=1.0, power=2.0))
 
     def energy(f: wm.Factorization) -> float:
         return float((np.delete(f.frequencies, f.core_indices) ** 2).sum())
@@ -198,10 +196,8 @@ def test_history_callback_and_progress() -> None:
         KARATE,
         core=8,
         k=4,
-        optimize="lbfgs",
-        steps=12,
-        callback=lambda step, error: seen.append((step, error)),
-        report=lambda done, total, note: shown.append(note),
+        optimize=LBFGS(steps=12, callback=lambda step, error: seen.append((step, error))),
+        progress=lambda done, total, note: shown.append(note),
     )
     assert [step for step, _ in seen] == list(range(1, 13))
     assert len(f.history.errors) == len(f.history.seconds) == 13
@@ -212,7 +208,8 @@ def test_history_callback_and_progress() -> None:
 
 
 def test_callback_can_stop() -> None:
-    f = wm.factorize(KARATE, core=8, k=4, optimize="lbfgs", callback=lambda step, error: step == 3)
+    method = LBFGS(callback=lambda step, error: step == 3)
+    f = wm.factorize(KARATE, core=8, k=4, optimize=method)
     assert len(f.history.errors) == 4
     assert "callback" in f.history.stopped
 
@@ -222,25 +219,28 @@ def test_interruption_returns_the_best_so_far() -> None:
         if step == 5:
             raise KeyboardInterrupt
 
-    f = wm.factorize(KARATE, core=8, k=4, optimize="lbfgs", callback=interrupt)
+    f = wm.factorize(KARATE, core=8, k=4, optimize=LBFGS(callback=interrupt))
     assert f.history.stopped == "interrupted"
     assert f.error() < wm.factorize(KARATE, core=8, k=4).error()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", OPTIMIZERS)
 def test_resumed_runs_continue_identically(method: str, tmp_path: Path) -> None:
-    settings = {"core": 8, "k": 4, "optimize": method, "steps": 30, "tolerance": 0.0}
-    whole = wm.factorize(KARATE, **settings)
+    def optimised(**more: Any) -> wm.Factorization:
+        settings = OPTIMIZERS[method](steps=30, tolerance=0.0, **more)
+        return wm.factorize(KARATE, core=8, k=4, optimize=settings)
+
+    whole = optimised()
     path = tmp_path / "state.ckpt"
 
     def interrupt(step: int, error: float) -> None:
         if step == 11:
             raise KeyboardInterrupt
 
-    first = wm.factorize(KARATE, **settings, checkpoint=path, callback=interrupt)
+    first = optimised(checkpoint=path, callback=interrupt)
     assert first.history.stopped == "interrupted"
     assert path.exists()
-    resumed = wm.factorize(KARATE, **settings, checkpoint=path)
+    resumed = optimised(checkpoint=path)
     np.testing.assert_array_equal(resumed.rotations.blocks, whole.rotations.blocks)
     assert resumed.history.errors == whole.history.errors
     assert not path.exists()
@@ -255,9 +255,9 @@ def test_killed_runs_continue_identically(tmp_path: Path) -> None:
             print(step, flush=True)
             time.sleep(0.02)  # leaves the time to be killed before the end
 
-        f = wm.factorize(wm.graphs.karate(), core=8, k=8, optimize="lbfgs", steps=150,
-                         tolerance=0.0, checkpoint=sys.argv[1], checkpoint_seconds=0.0,
-                         callback=tell)
+        method = wm.optimize.LBFGS(steps=150, tolerance=0.0, checkpoint=sys.argv[1],
+                                   checkpoint_seconds=0.0, callback=tell)
+        f = wm.factorize(wm.graphs.karate(), core=8, k=8, optimize=method)
         f.save(sys.argv[2])
         """
     )
@@ -274,7 +274,7 @@ def test_killed_runs_continue_identically(tmp_path: Path) -> None:
     assert state.exists()
     assert not result.exists()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    expected = wm.factorize(KARATE, core=8, k=8, optimize="lbfgs", steps=150, tolerance=0.0)
+    expected = wm.factorize(KARATE, core=8, k=8, optimize=LBFGS(steps=150, tolerance=0.0))
     np.testing.assert_array_equal(wm.load(result).rotations.blocks, expected.rotations.blocks)
     assert sorted(os.listdir(tmp_path)) == ["f.mmf"]
 
@@ -285,14 +285,16 @@ def test_a_checkpoint_of_another_problem_is_refused(tmp_path: Path) -> None:
     def interrupt(step: int, error: float) -> None:
         raise KeyboardInterrupt
 
-    wm.factorize(KARATE, core=8, k=4, optimize="lbfgs", checkpoint=path, callback=interrupt)
-    for other in ({"core": 7}, {"k": 3}, {"optimize": "adam"}, {"smoothness": 1.0}):
+    same = LBFGS(checkpoint=path)
+    wm.factorize(KARATE, core=8, k=4, optimize=replace(same, callback=interrupt))
+    for core, k, method in (
+        (7, 4, same), (8, 3, same), (8, 4, Adam(checkpoint=path)),
+        (8, 4, replace(same, smoothness=1.0)),
+    ):  # fmt: skip
         with pytest.raises(InvalidInputError, match="another matrix, other indices or other"):
-            wm.factorize(
-                KARATE, **{"core": 8, "k": 4, "optimize": "lbfgs", "checkpoint": path, **other}
-            )
+            wm.factorize(KARATE, core, k, optimize=method)
     with pytest.raises(InvalidInputError, match="does not exist"):
-        wm.factorize(KARATE, optimize="lbfgs", checkpoint=tmp_path / "no" / "state")
+        LBFGS(checkpoint=tmp_path / "no" / "state")
 
 
 # -- refining ---------------------------------------------------------------------------------
@@ -301,21 +303,21 @@ def test_a_checkpoint_of_another_problem_is_refused(tmp_path: Path) -> None:
 def test_refine_a_loaded_file(tmp_path: Path) -> None:
     f = wm.factorize(KARATE, core=8, k=8)
     f.save(tmp_path / "f.mmf")
-    g = wm.load(tmp_path / "f.mmf").refine(KARATE, steps=100)
+    g = wm.refine(wm.load(tmp_path / "f.mmf"), KARATE, steps=100)
     direct = wm.factorize(KARATE, core=8, k=8, optimize="lbfgs", steps=100)
     assert g.error() == pytest.approx(direct.error(), rel=1e-9)
     assert g.parameters["optimize"] == "lbfgs"
-    assert g.refine(KARATE, optimize="cayley", steps=5).error() <= g.error()
+    assert wm.refine(g, KARATE, optimize="cayley", steps=5).error() <= g.error()
 
 
 def test_refine_bad_arguments() -> None:
     f = wm.factorize(KARATE, core=8)
     with pytest.raises(InvalidInputError, match="34 rows, the matrix has 5"):
-        f.refine(np.eye(5))
-    with pytest.raises(InvalidInputError, match="speed"):
-        f.refine(KARATE, speed=3)
+        wm.refine(f, np.eye(5))
+    with pytest.raises(InvalidInputError, match="needs an optimiser"):
+        wm.refine(f, KARATE, None)
     with pytest.raises(InvalidInputError, match=r"lbfgs.*newton"):
-        f.refine(KARATE, optimize="newton")
+        wm.refine(f, KARATE, optimize="newton")
 
 
 @pytest.mark.parametrize(
@@ -324,15 +326,47 @@ def test_refine_bad_arguments() -> None:
         ({"optimize": "magic"}, "lbfgs.*magic"),
         ({"optimize": "lbfgs", "steps": -1}, "steps"),
         ({"optimize": "lbfgs", "steps": 2.5}, "steps"),
-        ({"optimize": "lbfgs", "tolerance": -1.0}, "tolerance"),
-        ({"optimize": "lbfgs", "smoothness": np.nan}, "smoothness"),
-        ({"optimize": "lbfgs", "options": {"speed": 1}}, "options.*speed"),
+        ({"optimize": LBFGS}, "wavemmf.optimize.LBFGS.*got LBFGS"),
+        ({"optimize": LBFGS(), "steps": 7}, r"give LBFGS\(steps=7\)"),
         ({"restarts": -1}, "restarts"),
         ({"restarts": 3, "select": "regular"}, "restarts"),
-        ({"restarts": 3, "optimize": "lbfgs", "checkpoint": "x"}, "checkpoint.*restarts"),
-        ({"finalists": 0}, "finalists"),
+        ({"restarts": 3, "optimize": LBFGS(checkpoint="x")}, "checkpoint.*restarts"),
     ],
 )
 def test_bad_settings(arguments: dict, message: str) -> None:
     with pytest.raises((InvalidInputError, InputTypeError), match=message):
         wm.factorize(KARATE, core=8, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("method", "setting", "message"),
+    [
+        (LBFGS, {"tolerance": -1.0}, "tolerance"),
+        (LBFGS, {"smoothness": np.nan}, "smoothness"),
+        (LBFGS, {"memory": 0}, "memory must be"),
+        (LBFGS, {"memory": 2.5}, "memory must be"),
+        (Stiefel, {"sufficient": 0.95}, "0 < sufficient < curvature < 1"),
+        (Stiefel, {"curvature": 1.0}, "0 < sufficient < curvature < 1"),
+        (Stiefel, {"first_step": 0.0}, "first_step must be"),
+        (SGD, {"learning_rate": -1.0}, "learning_rate must be"),
+        (SGD, {"momentum": 1.0}, "momentum must be"),
+        (Adam, {"learning_rate": np.inf}, "learning_rate must be"),
+        (Adam, {"decay": 0.9}, "decay must be a pair"),
+        (Adam, {"decay": (0.9, 1.0)}, "decay must be"),
+        (wm.Search, {"count": 3, "finalists": 0}, "finalists"),
+    ],
+)
+def test_settings_are_checked_where_they_are_given(
+    method: Any, setting: dict[str, Any], message: str
+) -> None:
+    with pytest.raises((InvalidInputError, InputTypeError), match=message):
+        method(**setting)
+
+
+def test_names_stand_for_defaults() -> None:
+    for name, method in OPTIMIZERS.items():
+        one = wm.factorize(KARATE, core=8, optimize=name, steps=4)
+        other = wm.factorize(KARATE, core=8, optimize=method(steps=4))
+        np.testing.assert_array_equal(one.rotations.blocks, other.rotations.blocks)
+        assert one.parameters == other.parameters
+        assert one.parameters["optimize"] == one.history.method == name

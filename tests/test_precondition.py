@@ -42,7 +42,7 @@ def assert_positive_definite(operator):
 def test_it_is_symmetric_and_positive_definite(smooth, kind):
     a = shifted_laplacian(6, 9)
     given_as = a if kind == "sparse" else a.toarray()
-    assert_positive_definite(wm.preconditioner(given_as, smooth=smooth))
+    assert_positive_definite(wm.precondition.preconditioner(given_as, smooth=smooth))
 
 
 @settings(max_examples=15, deadline=None)
@@ -50,7 +50,9 @@ def test_it_is_symmetric_and_positive_definite(smooth, kind):
 def test_any_positive_definite_matrix(seed, shift, smooth):
     rng = np.random.default_rng(seed)
     factor = rng.standard_normal((12, 12))
-    operator = wm.preconditioner(factor @ factor.T, core=3, k=3, shift=shift, smooth=smooth)
+    operator = wm.precondition.preconditioner(
+        factor @ factor.T, core=3, k=3, shift=shift, smooth=smooth
+    )
     assert_positive_definite(operator)
 
 
@@ -58,18 +60,18 @@ def test_any_positive_definite_matrix(seed, shift, smooth):
 def test_a_poor_factorization_still_gives_a_definite_one(core):
     a = shifted_laplacian(6, 9)
     f = wm.factorize(a, core=core, k=2, select="random")
-    assert_positive_definite(f.preconditioner(matrix=a, smooth=2))
+    assert_positive_definite(wm.precondition.from_factorization(f, matrix=a, smooth=2))
 
 
 def test_without_wavelets_it_is_the_inverse():
     a = shifted_laplacian(4, 5)
-    operator = wm.preconditioner(a, core=20, k=2, smooth=0)
+    operator = wm.precondition.preconditioner(a, core=20, k=2, smooth=0)
     np.testing.assert_allclose(as_dense(operator), np.linalg.inv(a.toarray()), atol=1e-9)
 
 
 def test_a_third_of_the_iterations_of_cg_with_and_without_jacobi():
     a = shifted_laplacian(32, 32)
-    preconditioned = iterations(a, wm.preconditioner(a))
+    preconditioned = iterations(a, wm.precondition.preconditioner(a))
     assert 3 * preconditioned <= iterations(a)
     assert 3 * preconditioned <= iterations(a, sp.diags_array(1.0 / a.diagonal()))
 
@@ -77,20 +79,28 @@ def test_a_third_of_the_iterations_of_cg_with_and_without_jacobi():
 def test_steps_save_iterations_of_an_existing_factorization():
     a = shifted_laplacian(20, 20)
     f = wm.factorize(wm.graphs.grid(20, 20), matrix="laplacian", k=4)
-    alone = iterations(a, f.preconditioner(shift=0.01))
-    assert iterations(a, f.preconditioner(shift=0.01, matrix=a, smooth=2)) < 0.7 * alone
+    alone = iterations(a, wm.precondition.from_factorization(f, shift=0.01))
+    assert (
+        iterations(a, wm.precondition.from_factorization(f, shift=0.01, matrix=a, smooth=2))
+        < 0.7 * alone
+    )
 
 
 def test_graphs_and_shifts():
     graph = wm.graphs.grid(6, 6)
-    operator = wm.preconditioner(graph, matrix="laplacian", shift=0.01)
-    expected = wm.preconditioner(shifted_laplacian(6, 6))
+    operator = wm.precondition.preconditioner(graph, matrix="laplacian", shift=0.01)
+    expected = wm.precondition.preconditioner(shifted_laplacian(6, 6))
     np.testing.assert_allclose(as_dense(operator), as_dense(expected), atol=1e-12)
 
 
 def test_dense_rows_stop_the_powers():
     star = wm.graphs.laplacian(np.eye(1, 600).T @ np.ones((1, 600)), symmetrize=True)
-    assert iterations(star + 0.01 * sp.eye_array(600), wm.preconditioner(star, shift=0.01)) < 20
+    assert (
+        iterations(
+            star + 0.01 * sp.eye_array(600), wm.precondition.preconditioner(star, shift=0.01)
+        )
+        < 20
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,14 +115,14 @@ def test_dense_rows_stop_the_powers():
 )
 def test_what_is_refused(a, settings, message):
     with pytest.raises(InvalidInputError, match=message):
-        wm.preconditioner(a, **settings)
+        wm.precondition.preconditioner(a, **settings)
 
 
 def test_what_a_factorization_refuses():
     f = wm.factorize(np.eye(4), core=2, k=2)
     with pytest.raises(InvalidInputError, match=r"matrix must have shape \(4, 4\), got \(3, 3\)"):
-        f.preconditioner(matrix=np.eye(3))
+        wm.precondition.from_factorization(f, matrix=np.eye(3))
     with pytest.raises(InvalidInputError, match="smooth must be an integer at least 1, got 0"):
-        f.preconditioner(matrix=np.eye(4), smooth=0)
+        wm.precondition.from_factorization(f, matrix=np.eye(4), smooth=0)
     with pytest.raises(InputTypeError, match="shift must be a finite number, got 'a'"):
-        f.preconditioner(shift="a")
+        wm.precondition.from_factorization(f, shift="a")

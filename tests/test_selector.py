@@ -12,6 +12,7 @@ import oracle
 import wavemmf as wm
 from wavemmf import restarts
 from wavemmf.errors import InvalidInputError
+from wavemmf.optimize import LBFGS
 from wavemmf.select import Explicit, Greedy, Neighbors, Random, Regular, Selector, Task, greedy
 
 A = oracle.MATRICES["grid"]
@@ -47,7 +48,7 @@ def test_a_selector_of_the_user_is_asked_once() -> None:
 
 def test_restarts_are_samples_of_the_selector() -> None:
     fake = Fake()
-    arguments: dict[str, Any] = {"core": 5, "restarts": 9, "finalists": 3, "seed": 2}
+    arguments: dict[str, Any] = {"core": 5, "restarts": wm.Search(9, 3), "seed": 2}
     f = wm.factorize(A, select=fake, optimize="lbfgs", steps=10, **arguments)
     assert [count for _, _, count in fake.asked] == [9]
     assert f.history.details["restarts"] == f.parameters["restarts"] == 9
@@ -170,7 +171,7 @@ def test_the_winner_has_one_history_of_all_its_rounds() -> None:
         seen.append(step)
 
     f = wm.factorize(
-        A, core=5, restarts=9, finalists=4, optimize="lbfgs", steps=20, tolerance=0, callback=watch
+        A, core=5, restarts=wm.Search(9, 4), optimize=LBFGS(steps=20, tolerance=0, callback=watch)
     )
     assert restarts.rounds(4, 20) == [(4, 10), (2, 10), (1, 20)]
     assert len(seen) == 80
@@ -190,8 +191,6 @@ def test_finalists_that_are_finished_take_no_further_steps() -> None:
         seen.append(step)
         return True
 
-    f = wm.factorize(
-        A, core=5, restarts=9, finalists=4, optimize="lbfgs", steps=20, callback=enough
-    )
+    f = wm.factorize(A, core=5, restarts=wm.Search(9, 4), optimize=LBFGS(steps=20, callback=enough))
     assert seen == [1, 1, 1, 1]
     assert f.history.stopped == "the callback asked to stop"

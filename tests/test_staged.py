@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import wavemmf as wm
 from wavemmf.factorization.project import project
 from wavemmf.graphs import partition
-from wavemmf.optimize import Settings
+from wavemmf.optimize import LBFGS
 from wavemmf.select.part import Method, Part, reduce_part
 from wavemmf.staged import reduce_in_stages
 
@@ -35,8 +35,7 @@ def random_sparse(n: int, per_row: int, seed: int) -> sp.csr_array:
 def as_factorization(matrix: sp.csr_array, outcome: object) -> wm.Factorization:
     return wm.Factorization(
         outcome.rotations,
-        outcome.diagonal,
-        outcome.core,
+        outcome.h,
         float(np.sqrt((matrix.data**2).sum())),
         outcome.residual + outcome.discarded,
         error_is_exact=False,
@@ -104,7 +103,7 @@ def test_any_sparse_matrix(
 def test_learned_parts_of_any_sparse_matrix(n: int, per_row: int, k: int, seed: int) -> None:
     matrix = random_sparse(n, per_row, seed)
     method = Method(k, 1, False, True, 1e-6)
-    outcome = reduce_in_stages(matrix, n // 4, method, 40, settings=Settings("lbfgs", 5))
+    outcome = reduce_in_stages(matrix, n // 4, method, 40, optimizer=LBFGS(steps=5))
     f = as_factorization(matrix, outcome)
     true = np.linalg.norm(matrix.toarray() - f.to_dense())
     assert true <= f.error() + 1e-9 * (1 + f.matrix_norm)
@@ -122,6 +121,9 @@ def test_learning_lowers_the_error() -> None:
     assert learned.error() < plain.error()
     assert learned.error() < 9.95
     assert len(learned.history.details["stages"]) > 1
+    assert learned.history.method == "lbfgs in parts"
+    assert "optimized='lbfgs in parts'" in repr(learned)
+    assert "optimized" not in repr(plain)
 
 
 def test_learning_does_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,20 +147,21 @@ def test_learning_gives_way_where_a_graph_does_not_fall_into_parts(
         wm.graphs.barabasi_albert(1500, 4), core=600, engine="sparse", optimize="lbfgs"
     )
     assert [stage["learned"] for stage in f.history.details["stages"]] == [False]
+    assert f.history.method == "greedy"
     assert f.relative_error() < 0.2
 
 
 @pytest.mark.parametrize("setting", [{"callback": print}, {"checkpoint": "state.ckpt"}])
 def test_settings_that_parts_cannot_have(setting: dict[str, object]) -> None:
     with pytest.raises(wm.errors.InvalidInputError, match=next(iter(setting))):
-        wm.factorize(wm.graphs.grid(20, 20), core=40, engine="sparse", optimize="lbfgs", **setting)
+        wm.factorize(wm.graphs.grid(20, 20), core=40, engine="sparse", optimize=LBFGS(**setting))
 
 
 def test_every_stage_is_told() -> None:
     notes: list[str] = []
     f = wm.factorize(
         wm.graphs.grid(30, 30), core=90, engine="sparse", optimize="lbfgs",
-        report=lambda done, total, note: notes.append(note),
+        progress=lambda done, total, note: notes.append(note),
     )  # fmt: skip
     told = [note for note in notes if note.endswith("\n")]
     assert len(told) == len(f.history.details["stages"])
@@ -176,14 +179,13 @@ def test_projection_against_dense_algebra(pattern: str) -> None:
     wanted = np.ones((40, 40), bool)
     if pattern == "band":
         wanted = np.abs(np.subtract.outer(np.arange(40), np.arange(40))) < 5
-    diagonal, block, error = project(
+    found, error = project(
         matrix, rotations, None if pattern == "everywhere" else sp.csr_array(wanted * 1.0)
     )
-    np.testing.assert_allclose(diagonal, rotated.diagonal(), atol=1e-10)
-    dense = block.toarray() if sp.issparse(block) else block
-    np.testing.assert_allclose(dense, rotated[np.ix_(core, core)] * wanted, atol=1e-10)
-    h = np.diag(diagonal)
-    h[np.ix_(core, core)] = dense
+    assert sp.issparse(found.core) == (pattern == "band")
+    h = np.diag(rotated.diagonal())
+    h[np.ix_(core, core)] = rotated[np.ix_(core, core)] * wanted
+    np.testing.assert_allclose(found.to_dense(), h, atol=1e-10)
     assert error == pytest.approx(np.linalg.norm(rotated - h), rel=1e-9)
 
 

@@ -115,9 +115,10 @@ def unusual() -> list[wm.Factorization]:
         details={"gradient_norm": float("nan"), "pair": (1, np.float64(2.5)), "none": None},
     )
     bound = replace(exact, error_is_exact=False, history=history)
+    sparse = sp.csr_array(bound.core)
     return [
         bound,
-        replace(bound, core=sp.csr_array(bound.core)),
+        replace(bound, h=wm.CoreDiagonal(bound.frequencies, sparse, bound.core_indices)),
         replace(bound, parameters={"k": np.int64(3), "cores": (1, 2), "nested": {"low": -np.inf}}),
         wm.factorize(np.eye(3), core=0, k=2),
         wm.factorize(oracle.MATRICES["single"], core=1, k=2),
@@ -147,7 +148,7 @@ def test_every_field_survives(
     g = way(f, tmp_path)
     assert_same(g, f, "factorization")
     arrays = [g.core.data, g.core.indices] if sp.issparse(g.core) else [g.core]
-    assert not any(array.flags.writeable for array in [g.diagonal_of_h, *arrays])
+    assert not any(array.flags.writeable for array in [g.frequencies, *arrays])
 
 
 def test_a_bound_stays_a_bound_in_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -380,7 +381,8 @@ def test_nothing_is_unpickled(saved: Path, tmp_path: Path, monkeypatch: pytest.M
 def test_row_pointers_of_a_core_that_come_back_to_zero(tmp_path: Path) -> None:
     """SciPy's own check passes them, and its compiled code then reads anywhere."""
     dense = wm.factorize(wm.graphs.cycle(9), core=2, k=2)
-    f = replace(dense, core=sp.csr_array(dense.core))
+    h = wm.CoreDiagonal(dense.frequencies, sp.csr_array(dense.core), dense.core_indices)
+    f = replace(dense, h=h)
     path = tmp_path / "cycle.mmf"
     f.save(path)
     pointers = np.zeros_like(f.core.indptr)
@@ -416,3 +418,20 @@ def test_saved_files_have_ordinary_permissions(saved: Path) -> None:
     reference = saved.parent / "reference"
     reference.touch()
     assert saved.stat().st_mode == reference.stat().st_mode
+
+
+FILES = Path(__file__).parent / "files"
+
+
+def test_files_of_version_0_1_0_load() -> None:
+    """They were written when H was kept as a diagonal and a block."""
+    karate = wm.graphs.normalized_laplacian(wm.graphs.karate()).toarray()
+    dense, sparse = (wm.load(FILES / name) for name in ("dense_core.mmf", "sparse_core.mmf"))
+    assert dense.error() == 0.43527389809888994
+    assert dense.history.method == "lbfgs"
+    assert np.linalg.norm(karate - dense.to_dense()) == pytest.approx(dense.error())
+    assert sparse.error() == 0.7864853683176484
+    assert sp.issparse(sparse.core)
+    assert not sparse.error_is_exact
+    for one, other in zip(load_collection(FILES / "both.mmfs"), (dense, sparse), strict=True):
+        assert_same(one, other, "factorization")

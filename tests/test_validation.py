@@ -17,6 +17,7 @@ from wavemmf.validation import (
     check_memory,
     check_mmf_parameters,
     check_positive,
+    core_size,
 )
 
 SYMMETRIC = np.array([[2.0, 1.0, 0.0], [1.0, 3.0, -1.0], [0.0, -1.0, 0.0]])
@@ -228,6 +229,20 @@ def test_check_choice_lists_the_options(value):
 def test_mmf_parameters_out_of_range(core, k, drop, message):
     with pytest.raises(InvalidInputError, match=message):
         check_mmf_parameters(34, core, k, drop)
+
+
+@pytest.mark.parametrize(
+    ("core", "size"), [(0, 0), (8, 8), (0.25, 8), (0.5, 17), (1e-9, 1), (0.999, 34), (None, 8)]
+)
+def test_the_core_may_be_a_share_of_the_rows(core, size):
+    assert core_size(34, core) == size
+    assert check_mmf_parameters(34, core, 4, 1) == (size, 4, 1)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, 1.5, -0.1, float("nan")])
+def test_shares_are_between_none_and_all(share):
+    with pytest.raises(InputTypeError, match="share of the rows between 0 and 1"):
+        core_size(34, share)
 
 
 @pytest.mark.parametrize("bad", [True, 2.0, "2"])

@@ -28,7 +28,7 @@ import traceback
 import warnings
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -192,9 +192,8 @@ def readers(trained: bool = True) -> dict[str, Reader]:
 
 def sparse_core(f: Any) -> bytes:
     """Return the file of a factorization whose core is sparse."""
-    core = sp.csr_array(f.core)
-    copy = wm.Factorization(f.rotations, f.diagonal_of_h, core, f.matrix_norm, f.residual_norm)
-    return saved(copy.save, ".mmf")
+    h = wm.CoreDiagonal(f.frequencies, sp.csr_array(f.core), f.core_indices)
+    return saved(replace(f, h=h).save, ".mmf")
 
 
 def first_checkpoint(work: Callable[[Path], Any]) -> bytes:
@@ -219,7 +218,9 @@ def checkpoints(a: Any, f: Any) -> Reader:
     """Return the reader that takes up an optimisation, with the file of one that was left."""
 
     def refine(path: Path, seconds: float = 1e9) -> Any:
-        return f.refine(a, steps=3, checkpoint=path, checkpoint_seconds=seconds)
+        return wm.refine(
+            f, a, wm.optimize.LBFGS(steps=3, checkpoint=path, checkpoint_seconds=seconds)
+        )
 
     left = first_checkpoint(lambda path: refine(path, 0.0))
     return Reader(".ckpt", refine, [left], inside_zip)

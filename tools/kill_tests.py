@@ -43,7 +43,7 @@ class Scenario:
 def factorization(path: Path) -> Any:
     """Return all numbers of a factorization; times of its history may differ."""
     f = wm.load(path)
-    return f.rotations.blocks.tobytes(), f.frequencies.tobytes(), f.h_matrix().data.tobytes()
+    return f.rotations.blocks.tobytes(), f.frequencies.tobytes(), f.h.to_sparse().data.tobytes()
 
 
 def policy(path: Path) -> Any:

@@ -43,8 +43,9 @@ from wavemmf.experiments.records import Recorder, add_record_option
 ROOT = Path(__file__).parents[1]
 KERNELS = (
     "basis", "candidates", "check", "closed_form", "compress", "episode", "episode_sparse",
-    "gradient", "greedy_dense", "greedy_many", "greedy_sparse", "heap", "local", "project",
-    "rotate", "small_lbfgs", "sparse_rotation", "sparse_rows", "split", "stiefel", "transform",
+    "gradient", "greedy_dense", "greedy_many", "greedy_sparse", "heap", "lbfgs", "linesearch",
+    "local", "project",
+    "rotate", "sparse_rotation", "sparse_rows", "split", "stiefel", "transform",
     "transform_gradient", "vectors",
 )  # fmt: skip
 TARGETS = {

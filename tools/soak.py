@@ -96,7 +96,7 @@ def the_error_is_exact(f: Any, dense: np.ndarray, _: Any, rng: np.random.Generat
 def the_basis_is_orthonormal(f: Any, dense: np.ndarray, _: Any, rng: np.random.Generator) -> None:
     w = f.basis().toarray()
     close(w @ w.T, np.eye(f.n), 1.0, 1e-11)
-    close(w.T @ f.h_matrix().toarray() @ w, f.to_dense(), size(dense))
+    close(w.T @ f.h.to_sparse().toarray() @ w, f.to_dense(), size(dense))
 
 
 def transforms_invert(f: Any, dense: np.ndarray, _: Any, rng: np.random.Generator) -> None:
@@ -155,7 +155,7 @@ def singular_matrices_are_refused(
 
 
 def refining_never_hurts(f: Any, dense: np.ndarray, matrix: Any, rng: np.random.Generator) -> None:
-    better = f.refine(matrix, steps=5)
+    better = wm.refine(f, matrix, steps=5)
     if better.error() > f.error() * (1.0 + 1e-9) + 1e-12 * size(dense):
         raise AssertionError(f"{f.error()} became {better.error()}")
     the_error_is_exact(better, dense, matrix, rng)

@@ -12,19 +12,21 @@ from typing import Any
 from ._startup import ended_by_interrupts
 
 with ended_by_interrupts():
-    from . import baselines, datasets, graphs, io, plot, report, select
+    from . import baselines, datasets, graphs, io, optimize, plot, precondition, report, select
     from ._version import __version__
     from .errors import WavemmfError
-    from .factorization import Factorization, History, Rotations, load
+    from .factorization import CoreDiagonal, Factorization, History, Rotations, load
     from .factorize import factorize
     from .many import factorize_many
-    from .precondition import preconditioner
     from .refine import refine
+    from .restarts import Search
 
 __all__ = [
+    "CoreDiagonal",
     "Factorization",
     "History",
     "Rotations",
+    "Search",
     "WavemmfError",
     "__version__",
     "baselines",
@@ -34,8 +36,9 @@ __all__ = [
     "graphs",
     "io",
     "load",
+    "optimize",
     "plot",
-    "preconditioner",
+    "precondition",
     "refine",
     "report",
     "select",
@@ -43,12 +46,11 @@ __all__ = [
 
 #: Parts that need optional packages; imported when they are first asked for.
 _OPTIONAL = ("estimator", "nn", "rl", "torch")
-_ESTIMATORS = ("MMF", "MMFGaussianProcessRegressor", "MMFKernelRidge")
 
 
 def __getattr__(name: str) -> Any:
     if name in _OPTIONAL:
         return importlib.import_module(f"{__name__}.{name}")
-    if name in _ESTIMATORS:
-        return getattr(importlib.import_module(f"{__name__}.estimator"), name)
+    if name == "MMF":
+        return importlib.import_module(f"{__name__}.estimator").MMF
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

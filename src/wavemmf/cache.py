@@ -20,7 +20,7 @@ from .graphs import partitioner
 __all__ = ["ResultCache", "decisive", "open_cache"]
 
 # Settings of `factorize` that say how, not what: the result is the same whatever they are.
-_INDIFFERENT = ("checkpoint", "checkpoint_seconds", "executor", "report")
+_INDIFFERENT = ("executor", "progress")
 
 
 def decisive(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def decisive(settings: Mapping[str, Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> decisive({"k": 4, "report": print})
+    >>> decisive({"k": 4, "progress": print})
     {'k': 4}
     """
     return {name: value for name, value in settings.items() if name not in _INDIFFERENT}

@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ._files import warn_if_not_kept
 from ._progress import Report, silent
 from .cache import ResultCache, open_cache
-from .errors import TooLargeError
+from .errors import InvalidInputError, TooLargeError
 from .executor import use_executor
-from .factorization import Factorization, History, Rotations
-from .factorization.compress import compress
-from .factorization.norms import frobenius_norm
-from .factorize import factorize
+from .factorization import Factorization
+from .factorize import completed, factorize
 from .graphs import as_matrices
-from .optimize import Settings, optimize
-from .select import PAIRS, SURVIVORS
+from .optimize import Optimizer, as_optimizer, optimize_rotations
+from .select import Greedy, as_selector
 from .select.batch import LARGEST, greedy_batch
-from .validation import check_choice, check_integer, check_mmf_parameters
+from .validation import check_integer, check_mmf_parameters, core_size
 
 __all__ = ["factorize_many"]
 
@@ -34,54 +32,42 @@ _DENSE_UP_TO = 1024
 
 @dataclass(frozen=True)
 class _Plan:
-    """Everything that decides the result, beside the matrix; plain values."""
+    """Everything that decides the result, beside the matrix."""
 
-    core: int | None
+    core: int | float | None
     k: int
     drop: int
-    optimize: str | None
-    steps: int | None
-    tolerance: float
-    smoothness: float
-    power: float
-    options: dict[str, Any] = field(default_factory=dict)
-    pairs: str = "exhaustive"
-    survivors: str = "auto"
+    select: Greedy
+    optimize: Optimizer | None
+
+    def parameters(self, n: int) -> dict[str, Any]:
+        """Return what a factorization of n rows is told to be computed with."""
+        return {
+            "core": self.core_of(n), "k": self.k, "drop": self.drop, "select": self.select.name,
+            "optimize": None if self.optimize is None else self.optimize.name,
+            "restarts": 0, "seed": 0, "engine": "dense",
+        }  # fmt: skip
 
     def core_of(self, n: int) -> int:
         """Return the core of a matrix of n rows: never more than there are."""
-        return min(n, max(8, n // 10) if self.core is None else self.core)
-
-    def settings(self) -> Settings | None:
-        """Return how rotations are optimised, if they are."""
-        if self.optimize is None:
-            return None
-        settings = Settings(
-            self.optimize, tolerance=self.tolerance, smoothness=self.smoothness, power=self.power,
-            options=self.options,
-        )  # fmt: skip
-        return settings if self.steps is None else replace(settings, steps=self.steps)
+        fits = self.core is None or self.core <= n
+        return core_size(n, self.core) if fits else n
 
 
 def factorize_many(
     graphs: Iterable[Any],
-    core: int | None = None,
+    core: int | float | None = None,
     k: int = 4,
     drop: int = 1,
-    optimize: str | None = None,
+    select: str | Greedy = "greedy",
+    optimize: str | Optimizer | None = None,
     *,
     steps: int | None = None,
-    tolerance: float = 1e-7,
-    smoothness: float = 0.0,
-    power: float = 1.0,
-    options: dict[str, Any] | None = None,
     matrix: str | None = None,
     symmetrize: bool = False,
-    pairs: str = "exhaustive",
-    survivors: str = "auto",
     executor: Any = None,
     cache: bool | str | os.PathLike[str] | None = None,
-    report: Report = silent,
+    progress: Report = silent,
 ) -> list[Factorization]:
     """Factorize every graph or matrix of a data set, greedily.
 
@@ -92,12 +78,16 @@ def factorize_many(
     ----------
     graphs : iterable
         Anything that `wavemmf.factorize` takes, of any sizes.
-    core : int, optional
-        Size of the core; graphs with fewer rows than that keep all of them, and are
-        represented exactly. By default a tenth of the rows of each, at least 8.
-    k, drop, optimize, steps, tolerance, smoothness, power, options
+    core : int or float, optional
+        Size of the core, or its share of the rows of each; graphs with fewer rows than that keep
+        all of them, and are represented exactly. By default a tenth of the rows, at least 8.
+    k, drop : int
         As for `wavemmf.factorize`.
-    matrix, symmetrize, pairs, survivors
+    select : "greedy" or Greedy
+        The selector, such as ``wm.select.Greedy(survivors="nearest")``.
+    optimize, steps
+        As for `wavemmf.factorize`, without callback and checkpoint.
+    matrix, symmetrize
         As for `wavemmf.factorize`.
     executor : str or dask.distributed.Client, optional
         Run on a Dask cluster, given by a client or the address of its scheduler.
@@ -105,8 +95,8 @@ def factorize_many(
         Keep results on disk and take them from there the next time: in the folder given, or, for
         True, in the cache folder of the user. Results are found by the content of the matrices,
         the settings and the version of wavemmf. Interrupted work goes on where it stopped.
-    report : callable
-        Called as ``report(done, total, note)`` now and then, for progress displays.
+    progress : callable
+        Called as ``progress(done, total, note)`` now and then, for progress displays.
 
     Returns
     -------
@@ -129,30 +119,31 @@ def factorize_many(
     >>> results[20].error() == wm.factorize(graphs[20], core=4, k=4).error()
     True
     """
-    plan = _checked(
-        _Plan(
-            core, k, drop, optimize, steps, tolerance, smoothness, power, dict(options or {}),
-            pairs, survivors,
-        )
-    )  # fmt: skip
+    plan = _plan(core, k, drop, select, as_optimizer(optimize, steps))
     store = open_cache(cache)
     matrices = as_matrices(list(graphs), matrix, symmetrize, dense_up_to=_DENSE_UP_TO)
-    work = _Work(_chunks(matrices), plan, store, report)
+    work = _Work(_chunks(matrices), plan, store, progress)
     missing = work.look_up()
     if missing:
         with use_executor(executor) as run:
             run(factorize_chunk, [work.call(index) for index in missing], work.collector(missing))
-    report(len(matrices), len(matrices), "")
+    progress(len(matrices), len(matrices), "")
     return work.results()
 
 
-def _checked(plan: _Plan) -> _Plan:
-    check_choice("pairs", plan.pairs, PAIRS)
-    check_choice("survivors", plan.survivors, SURVIVORS)
-    core = None if plan.core is None else check_integer("core", plan.core, 0)
-    core, k, drop = check_mmf_parameters(core or 0, core or 0, plan.k, plan.drop)
-    plan.settings()  # for its complaints
-    return replace(plan, core=None if plan.core is None else core, k=k, drop=drop)
+def _plan(core: Any, k: int, drop: int, select: Any, optimizer: Optimizer | None) -> _Plan:
+    selector = as_selector(select)
+    if not isinstance(selector, Greedy):
+        raise InvalidInputError(
+            f"factorize_many chooses greedily, got select={selector.name!r}; call factorize for "
+            "each graph"
+        )
+    if optimizer is not None:
+        optimizer = optimizer.for_many("factorize_many runs many")
+    # Any size is allowed, so it is checked for a matrix as large as that.
+    size = 1 if core is None or isinstance(core, float) else check_integer("core", core, 0)
+    _, k, drop = check_mmf_parameters(size, core, k, drop)
+    return _Plan(core, k, drop, selector, optimizer)
 
 
 def _chunks(matrices: Sequence[Any]) -> list[list[Any]]:
@@ -173,14 +164,14 @@ class _Work:
     """The pieces of a data set: which are known, and what became of the others."""
 
     def __init__(
-        self, chunks: list[list[Any]], plan: _Plan, store: ResultCache | None, report: Report
+        self, chunks: list[list[Any]], plan: _Plan, store: ResultCache | None, progress: Report
     ) -> None:
         self._chunks = chunks
         self._plan = plan
         self._store = store
-        self._report = report
+        self._progress = progress
         self._total = sum(len(chunk) for chunk in chunks)
-        self._keys = [store.key(chunk, asdict(plan)) for chunk in chunks] if store else []
+        self._keys = [store.key(chunk, {"plan": plan}) for chunk in chunks] if store else []
         self._made: dict[int, list[Factorization]] = {}
 
     def look_up(self) -> list[int]:
@@ -205,7 +196,7 @@ class _Work:
             if self._store is not None:
                 with warn_if_not_kept("results of factorize_many"):
                     self._store.save(self._keys[index], made)
-            self._report(sum(map(len, self._made.values())), self._total, "")
+            self._progress(sum(map(len, self._made.values())), self._total, "")
 
         return collect
 
@@ -218,8 +209,9 @@ def factorize_chunk(matrices: list[Any], first: int, plan: _Plan) -> list[Factor
     """Factorize a few matrices, the first of which is number `first` of the data set."""
     try:
         if matrices[0].shape[0] > LARGEST:
-            settings = {**asdict(plan), "core": plan.core_of(matrices[0].shape[0])}
-            return [_unless_interrupted(factorize(matrices[0], **settings))]
+            core = plan.core_of(matrices[0].shape[0])
+            settings = (core, plan.k, plan.drop, plan.select, plan.optimize)
+            return [_unless_interrupted(factorize(matrices[0], *settings))]
         return _factorize_small(matrices, plan)
     except TooLargeError as error:
         raise TooLargeError(f"graph {first}: {error}") from error
@@ -228,31 +220,17 @@ def factorize_chunk(matrices: list[Any], first: int, plan: _Plan) -> list[Factor
 def _factorize_small(matrices: list[Any], plan: _Plan) -> list[Factorization]:
     start = time.perf_counter()
     cores = [plan.core_of(len(matrix)) for matrix in matrices]
-    chosen = greedy_batch(matrices, cores, plan.k, plan.drop, plan.pairs, plan.survivors)
+    greedy = plan.select
+    chosen = greedy_batch(matrices, cores, plan.k, plan.drop, greedy.pairs, greedy.survivors)
     seconds = (time.perf_counter() - start) / len(matrices)
-    settings = plan.settings()
     made = []
-    for matrix, core, rotations in zip(matrices, cores, chosen, strict=True):
+    for matrix, rotations in zip(matrices, chosen, strict=True):
         history = None
-        if settings is not None:
-            rotations, history = optimize(matrix, rotations, settings)
-        made.append(_unless_interrupted(_complete(matrix, core, rotations, history, plan, seconds)))
+        if plan.optimize is not None:
+            rotations, history = optimize_rotations(matrix, rotations, plan.optimize)
+        parameters = plan.parameters(len(matrix))
+        made.append(_unless_interrupted(completed(matrix, rotations, history, parameters, seconds)))
     return made
-
-
-def _complete(
-    matrix: Any, core: int, rotations: Rotations, history: History | None, plan: _Plan, spent: float
-) -> Factorization:
-    """Do what `factorize` does at its end."""
-    diagonal, block, error = compress(matrix, rotations)
-    if history is None:
-        history = History("greedy", (error,), (spent,), f"the core size {core} was reached")
-    parameters = {
-        "core": core, "k": plan.k, "drop": plan.drop, "select": "greedy",
-        "optimize": plan.optimize, "restarts": 0, "seed": 0, "engine": "dense",
-    }  # fmt: skip
-    norm = frobenius_norm(matrix)
-    return Factorization(rotations, diagonal, block, norm, error, history, parameters)
 
 
 def _unless_interrupted(result: Factorization) -> Factorization:

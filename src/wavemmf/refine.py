@@ -6,11 +6,11 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from ._progress import Report, silent
 from .errors import InvalidInputError
 from .factorization import Factorization
-from .factorization.factorization import register_refiner
 from .graphs import as_matrix
-from .optimize import Settings, optimize
+from .optimize import Optimizer, as_optimizer, optimize_rotations
 from .validation import check_memory
 
 __all__ = ["refine"]
@@ -19,11 +19,12 @@ __all__ = ["refine"]
 def refine(
     factorization: Factorization,
     A: Any,
-    optimize_with: str = "lbfgs",
+    optimize: str | Optimizer = "lbfgs",
     *,
+    steps: int | None = None,
     matrix: str | None = None,
     symmetrize: bool = False,
-    **settings: Any,
+    progress: Report = silent,
 ) -> Factorization:
     """Optimise the rotations of `factorization` for the matrix `A`.
 
@@ -33,13 +34,13 @@ def refine(
         Where to start: any selector's result, or a loaded file.
     A : matrix, graph or path
         The matrix that was factorized (or one like it, with as many rows).
-    optimize_with : {"lbfgs", "cayley", "sgd", "adam"}
-        The optimiser.
-    matrix, symmetrize
+    optimize : {"lbfgs", "cayley", "sgd", "adam"} or Optimizer
+        The optimiser, such as ``wm.optimize.LBFGS(tolerance=1e-9)``; a name stands for its
+        defaults.
+    steps : int, optional
+        Largest number of steps of an optimiser given by name.
+    matrix, symmetrize, progress
         As for `wavemmf.factorize`.
-    **settings
-        ``steps``, ``tolerance``, ``smoothness``, ``power``, ``options``, ``callback``,
-        ``checkpoint``, ``checkpoint_seconds``, ``report``; see `wavemmf.factorize`.
 
     Returns
     -------
@@ -51,22 +52,18 @@ def refine(
     >>> import wavemmf as wm
     >>> graph = wm.graphs.karate()
     >>> f = wm.factorize(graph, core=8, k=8)
-    >>> f.refine(graph, steps=50).error() < f.error()
+    >>> wm.refine(f, graph, steps=50).error() < f.error()
     True
     """
-    try:
-        chosen = Settings(method=optimize_with, **settings)
-    except TypeError as error:
-        raise InvalidInputError(f"unknown setting: {error}") from error
+    optimizer = as_optimizer(optimize, steps)
+    if optimizer is None:
+        raise InvalidInputError("refine needs an optimiser, got optimize=None")
     symmetric: Any = as_matrix(A, matrix=matrix, symmetrize=symmetrize)
     n = symmetric.shape[0]
     if n != factorization.n:
         raise InvalidInputError(f"the factorization has {factorization.n} rows, the matrix has {n}")
     check_memory(6 * 8 * n * n, f"optimising rotations of {n} rows")
     dense = symmetric.toarray() if sp.issparse(symmetric) else symmetric
-    rotations, history = optimize(dense, factorization.rotations, chosen)
-    parameters = {**factorization.parameters, "optimize": optimize_with}
+    rotations, history = optimize_rotations(dense, factorization.rotations, optimizer, progress)
+    parameters = {**factorization.parameters, "optimize": optimizer.name}
     return Factorization.from_rotations(dense, rotations, history, parameters)
-
-
-register_refiner(refine)

@@ -21,11 +21,51 @@ from ._progress import silent
 from .errors import InvalidInputError
 from .factorization import Factorization, History, Rotations
 from .kernels.threads import num_threads, run_all
-from .optimize import Settings, optimize
+from .optimize import Optimizer, optimize_rotations
 from .select import Selector, Task, check_chosen
 from .select.parallel import in_parallel
+from .validation import check_integer
 
-__all__ = ["Candidate", "rounds", "search"]
+__all__ = ["Candidate", "Search", "as_search", "rounds", "search"]
+
+
+@dataclass(frozen=True)
+class Search:
+    """How many index sequences are tried, and how many of them are optimised.
+
+    Parameters
+    ----------
+    count : int
+        Sequences to try: randomised greedy runs, samples of another selector, or sequences bred by
+        evolution. None are with 0, the selector chooses once.
+    finalists : int
+        How many of the best are optimised, in rounds that the better ones survive; see `rounds`.
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> f = wm.factorize(wm.graphs.karate(), core=8, k=8, restarts=Search(20), seed=1)
+    >>> f.history.details["restarts"]
+    20
+    """
+
+    count: int
+    finalists: int = 15
+
+    def __post_init__(self) -> None:
+        check_integer("restarts", self.count, 0)
+        check_integer("finalists", self.finalists, 1)
+
+
+def as_search(restarts: int | Search) -> Search:
+    """Return the search that `restarts` stands for.
+
+    Examples
+    --------
+    >>> as_search(30)
+    Search(count=30, finalists=15)
+    """
+    return restarts if isinstance(restarts, Search) else Search(restarts)
 
 
 @dataclass(frozen=True)
@@ -69,11 +109,10 @@ def search(
     matrix: Any,
     selector: Selector,
     task: Task,
-    restarts: int,
-    finalists: int,
-    settings: Settings | None,
+    plan: Search,
+    optimizer: Optimizer | None,
 ) -> tuple[Rotations, History]:
-    """Let the selector choose `restarts` times, and optimise the best.
+    """Let the selector choose many times, and optimise the best.
 
     Parameters
     ----------
@@ -83,13 +122,11 @@ def search(
         Where the candidates come from.
     task : Task
         Sizes, seed and progress.
-    restarts : int
-        Number of candidates.
-    finalists : int
-        How many of them, by closed-form error, are optimised.
-    settings : Settings, optional
+    plan : Search
+        How many candidates, and how many of them, by closed-form error, are optimised.
+    optimizer : Optimizer, optional
         How they are optimised; ``steps`` is what they take on average, see `rounds`. Without
-        settings the best candidate is returned as it is.
+        one the best candidate is returned as it is.
 
     Returns
     -------
@@ -98,18 +135,18 @@ def search(
     history : History
         That of the winner; ``details`` tells the spread of all candidates.
     """
-    candidates = _ranked(matrix, selector, task, restarts)
+    candidates = _ranked(matrix, selector, task, plan.count)
     spread = {
-        "restarts": restarts,
+        "restarts": plan.count,
         "closed_form_errors": _summary([candidate.error for candidate in candidates]),
     }
-    if settings is None:
+    if optimizer is None:
         first = candidates[0]
         history = History(selector.name, (first.error,), (0.0,), "all runs done", spread)
         return first.rotations, history
     dense = matrix.toarray() if sp.issparse(matrix) else matrix
-    chosen = _different(candidates, finalists, getattr(selector, "relatedness", 1.0))
-    reached, interrupted = _optimise(dense, chosen, task, settings)
+    chosen = _different(candidates, plan.finalists, getattr(selector, "relatedness", 1.0))
+    reached, interrupted = _optimise(dense, chosen, task, optimizer)
     best = min(reached, key=lambda finalist: finalist.objective)
     errors = sorted(finalist.history.errors[-1] for finalist in reached)
     details = {**best.history.details, **spread, "optimized_errors": errors}
@@ -162,16 +199,16 @@ def _ranked(matrix: Any, selector: Selector, task: Task, count: int) -> list[Can
 
 
 def _optimise(
-    matrix: Any, chosen: list[Candidate], task: Task, settings: Settings
+    matrix: Any, chosen: list[Candidate], task: Task, optimizer: Optimizer
 ) -> tuple[list[Finalist], bool]:
     """Optimise in rounds, as many at a time as there are threads; Ctrl-C keeps what is reached."""
     cancelled = threading.Event()
-    plan = rounds(len(chosen), settings.steps)
+    plan = rounds(len(chosen), optimizer.most_steps)
     total, done = sum(count for count, _ in plan), 0
     field: list[Candidate | Finalist] = list(chosen)
 
     def go_on(runner: Candidate | Finalist, steps: int) -> Finalist:
-        return _advance(matrix, runner, steps, settings, cancelled)
+        return _advance(matrix, runner, steps, optimizer, cancelled)
 
     try:
         for count, steps in plan:
@@ -180,7 +217,7 @@ def _optimise(
                 batch = slice(first, min(count, first + num_threads()))
                 field[batch] = run_all(go_on, [(runner, steps) for runner in field[batch]])
                 done += len(field[batch])
-                task.report(done, total, "optimising")
+                task.progress(done, total, "optimising")
                 if any(each.history.stopped == "interrupted" for each in _reached(field)):
                     return _reached(field), True
     except KeyboardInterrupt:
@@ -204,7 +241,7 @@ def _advance(
     matrix: Any,
     runner: Candidate | Finalist,
     steps: int,
-    settings: Settings,
+    optimizer: Optimizer,
     cancelled: threading.Event,
 ) -> Finalist:
     """Take up to `steps` more steps."""
@@ -214,11 +251,11 @@ def _advance(
     taken = len(before.errors) - 1 if before else 0
 
     def stop(step: int, error: float) -> bool:
-        asked = settings.callback is not None and settings.callback(taken + step, error)
+        asked = optimizer.callback is not None and optimizer.callback(taken + step, error)
         return bool(asked) or cancelled.is_set()
 
-    quiet = replace(settings, steps=steps, report=silent, callback=stop)
-    rotations, history = optimize(matrix, runner.rotations, quiet)
+    stoppable = replace(optimizer, steps=steps, callback=stop)
+    rotations, history = optimize_rotations(matrix, runner.rotations, stoppable)
     finished = len(history.errors) <= steps
     return Finalist(rotations, _joined(before, history) if before else history, finished)
 

@@ -25,6 +25,7 @@ __all__ = [
     "check_memory",
     "check_mmf_parameters",
     "check_positive",
+    "core_size",
 ]
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -190,8 +191,36 @@ def check_compressed(matrix: Any) -> None:
         raise ValueError("indptr must be a non-decreasing sequence")
 
 
+def core_size(n: int, core: Any) -> int:
+    """Return how many of n rows the core has: as given, a share of them, or the default.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    core : int, float or None
+        A number of rows, a share between 0 and 1, or None for a tenth, at least 8.
+
+    Examples
+    --------
+    >>> core_size(50, 8), core_size(50, 0.2), core_size(5, None)
+    (8, 10, 5)
+    """
+    if core is None:
+        return min(n, max(8, n // 10))
+    if isinstance(core, float | np.floating):
+        if not 0.0 < core < 1.0:
+            raise InputTypeError(
+                f"core must be an integer, or a share of the rows between 0 and 1, got {core!r}"
+            )
+        return min(n, max(1, round(core * n)))
+    return check_integer(f"core (for n = {n})", core, 0, n)
+
+
 def check_mmf_parameters(n: int, core: Any, k: Any, drop: Any) -> tuple[int, int, int]:
     """Return ``(core, k, drop)`` as ints if a matrix of order n can be factorized with them.
+
+    The core is given as for `core_size`.
 
     Examples
     --------
@@ -200,8 +229,7 @@ def check_mmf_parameters(n: int, core: Any, k: Any, drop: Any) -> tuple[int, int
     """
     k = check_integer("k", k, minimum=2)
     drop = check_integer(f"drop (for k = {k})", drop, minimum=1, maximum=k - 1)
-    core = check_integer(f"core (for n = {n})", core, minimum=0, maximum=n)
-    return core, k, drop
+    return core_size(n, core), k, drop
 
 
 def check_memory(bytes_needed: float, what: str) -> None:

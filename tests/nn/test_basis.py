@@ -24,7 +24,7 @@ def f():
 
 def dense(f):
     """Return W' and its frequencies, as defined."""
-    w, h = f.basis().toarray(), f.diagonal_of_h.copy()
+    w, h = f.basis().toarray(), f.frequencies.copy()
     core = f.core_indices
     h[core], v = np.linalg.eigh(f.core)
     w[core] = v.T @ w[core]

@@ -9,20 +9,24 @@ import typer
 
 from .._progress import progress
 from ..errors import InvalidInputError
-from ..factorize import ENGINES, SELECTORS
+from ..factorize import ENGINES
 from ..factorize import factorize as run_factorization
-from ..select import PAIRS, SURVIVORS
+from ..restarts import Search
+from ..select import PAIRS, SELECTORS, SURVIVORS, Selector
+from ..validation import check_choice
 from .delivery import check_output, deliver
 from .inputs import (
+    CoreOption,
     InputArgument,
     JsonOption,
     MatrixOption,
     SeedOption,
     SymmetrizeOption,
+    as_core,
     read_input,
 )
 from .optimisation import (
-    OPTIMIZERS,
+    OPTIMIZER_NAMES,
     CheckpointOption,
     CheckpointSecondsOption,
     PowerOption,
@@ -31,6 +35,7 @@ from .optimisation import (
     ToleranceOption,
     check_checkpoint,
     given,
+    optimizer,
 )
 
 __all__ = ["factorize"]
@@ -42,9 +47,7 @@ def factorize(
         Path | None,
         typer.Option("--output", "-o", help="File to save the result in; replaced if it exists."),
     ] = None,
-    core: Annotated[
-        int | None, typer.Option(help="Size of the core; a tenth of the rows by default.")
-    ] = None,
+    core: CoreOption = None,
     k: Annotated[int, typer.Option(help="Coordinates per rotation, at least 2.")] = 4,
     drop: Annotated[int, typer.Option(help="Wavelets per level, less than k.")] = 1,
     select: Annotated[
@@ -57,7 +60,7 @@ def factorize(
     optimize: Annotated[
         str | None,
         typer.Option(
-            metavar=OPTIMIZERS,
+            metavar=OPTIMIZER_NAMES,
             help="Optimise all rotations together afterwards; lbfgs is the one to use.",
         ),
     ] = None,
@@ -80,12 +83,19 @@ def factorize(
         str, typer.Option(metavar="|".join(ENGINES), help="Storage the selector works on.")
     ] = "auto",
     pairs: Annotated[
-        str, typer.Option(metavar="|".join(PAIRS), help="For k = 2: how partners are found.")
-    ] = "exhaustive",
+        str | None,
+        typer.Option(
+            metavar="|".join(PAIRS),
+            help="For k = 2: how partners are found; exhaustive by default.",
+        ),
+    ] = None,
     survivors: Annotated[
-        str,
-        typer.Option(metavar="|".join(SURVIVORS), help="Basis of the rows that stay active."),
-    ] = "auto",
+        str | None,
+        typer.Option(
+            metavar="|".join(SURVIVORS),
+            help="Basis of the rows that stay active; auto by default.",
+        ),
+    ] = None,
     dask: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Run on the Dask cluster with this scheduler."),
@@ -108,38 +118,48 @@ def factorize(
         check_output(output, input)
     check_checkpoint(checkpoint, output, Path(input))
     settings = given(
-        steps=steps, finalists=finalists, tolerance=tolerance, smoothness=smoothness, power=power,
+        steps=steps, tolerance=tolerance, smoothness=smoothness, power=power,
         checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds,
     )  # fmt: skip
-    _check_effective(settings, optimize, restarts)
-    selector = select if policy is None else _load_selector(policy, select)
+    searched = given(finalists=finalists)
+    _check_effective(settings | searched, optimize, restarts)
+    own = given(pairs=pairs, survivors=survivors)
+    selector = _selector(select, own) if policy is None else _load_selector(policy, select, own)
     source = read_input(input)
-    with progress("factorizing") as report:
+    with progress("factorizing") as shown:
         result = run_factorization(
             source,
-            core,
+            as_core(core),
             k,
             drop,
             selector,
-            optimize,
-            restarts=restarts,
+            None if optimize is None else optimizer(optimize, **settings),
+            restarts=Search(restarts, **searched),
             seed=seed,
             matrix=matrix,
             symmetrize=symmetrize,
             engine=engine,
-            pairs=pairs,
-            survivors=survivors,
             executor=dask,
-            report=report,
-            **settings,
+            progress=shown,
         )
     deliver(result, output, checkpoint, as_json)
 
 
-def _load_selector(policy: Path, select: str) -> Any:
+def _selector(select: str, own: dict[str, str]) -> Selector:
+    """Return the selector of this name, with settings of its own."""
+    kind = SELECTORS[check_choice("select", select, tuple(SELECTORS))]
+    for name in own:
+        if not hasattr(kind, name):
+            raise InvalidInputError(f"--{name} is not for --select {select}: leave it out")
+    return kind(**own)
+
+
+def _load_selector(policy: Path, select: str, own: dict[str, str]) -> Any:
     """Read a policy that takes the place of a selector by name."""
     if select != "greedy":
         raise InvalidInputError(f"--policy takes the place of --select {select}: give one of them")
+    for name in own:
+        raise InvalidInputError(f"--{name} is not for --policy: leave it out")
     from ..rl import load_policy
 
     return load_policy(policy)

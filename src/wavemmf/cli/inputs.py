@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,17 +14,25 @@ from ..graphs import named, names
 from ..io import SUFFIXES, read
 
 __all__ = [
+    "CoreOption",
     "InputArgument",
     "JsonOption",
     "MatrixOption",
     "RecordOption",
     "SeedOption",
     "SymmetrizeOption",
+    "as_core",
     "integers",
     "read_input",
     "words",
 ]
 
+CoreOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Size of the core, or its share of the rows, such as 0.1; a tenth by default."
+    ),
+]
 InputArgument = Annotated[str, typer.Argument(help="A file, or the name of a data set.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
 MatrixOption = Annotated[
@@ -40,6 +49,22 @@ SeedOption = Annotated[int, typer.Option(help="Seed of random choices.")]
 SymmetrizeOption = Annotated[
     bool, typer.Option("--symmetrize", help="Take (A + A.T) / 2 of an asymmetric matrix.")
 ]
+
+
+def as_core(text: str | None) -> int | float | None:
+    """Return the core as an integer, or as a share if it is written as one.
+
+    Examples
+    --------
+    >>> as_core("8"), as_core("0.1")
+    (8, 0.1)
+    """
+    if text is None:
+        return None
+    for number in (int, float):
+        with suppress(ValueError):
+            return number(text)
+    raise InvalidInputError(f"--core must be a number of rows or a share of them, got {text!r}")
 
 
 def read_input(text: str) -> Any:

@@ -9,10 +9,11 @@ import typer
 
 from .._files import check_regular
 from ..errors import InvalidInputError
-from ..optimize import METHODS
+from ..optimize import OPTIMIZERS, Optimizer
+from ..validation import check_choice
 
 __all__ = [
-    "OPTIMIZERS",
+    "OPTIMIZER_NAMES",
     "CheckpointOption",
     "CheckpointSecondsOption",
     "PowerOption",
@@ -21,9 +22,10 @@ __all__ = [
     "ToleranceOption",
     "check_checkpoint",
     "given",
+    "optimizer",
 ]
 
-OPTIMIZERS = "|".join(METHODS)
+OPTIMIZER_NAMES = "|".join(OPTIMIZERS)
 
 # None stands for the default of the library, so that an option without effect can be noticed.
 StepsOption = Annotated[
@@ -63,6 +65,17 @@ def given(**options: Any) -> dict[str, Any]:
     {'steps': 20}
     """
     return {name: value for name, value in options.items() if value is not None}
+
+
+def optimizer(name: str, **settings: Any) -> Optimizer:
+    """Return the optimiser of this name, with the options that were given.
+
+    Examples
+    --------
+    >>> optimizer("lbfgs", steps=20).steps
+    20
+    """
+    return OPTIMIZERS[check_choice("optimize", name, tuple(OPTIMIZERS))](**settings)
 
 
 def check_checkpoint(checkpoint: Path | None, *others: Path | None) -> None:

@@ -12,15 +12,24 @@ from ..errors import InvalidInputError
 from ..factorize import factorize as run_factorization
 from .delivery import check_output, deliver
 from .errors import INTERRUPTED
-from .inputs import InputArgument, JsonOption, MatrixOption, SeedOption, read_input
+from .inputs import (
+    CoreOption,
+    InputArgument,
+    JsonOption,
+    MatrixOption,
+    SeedOption,
+    as_core,
+    read_input,
+)
 from .optimisation import (
-    OPTIMIZERS,
+    OPTIMIZER_NAMES,
     CheckpointOption,
     CheckpointSecondsOption,
     StepsOption,
     ToleranceOption,
     check_checkpoint,
     given,
+    optimizer,
 )
 from .output import print_facts, print_json
 
@@ -41,10 +50,7 @@ def train(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="File to save the policy in (.safetensors).")
     ],
-    core: Annotated[
-        str | None,
-        typer.Option(help="Size of the core, or its part of the rows (0.1); a tenth by default."),
-    ] = None,
+    core: CoreOption = None,
     k: Annotated[int, typer.Option(help="Coordinates per rotation, at least 2.")] = 4,
     drop: Annotated[int, typer.Option(help="Wavelets per level, less than k.")] = 1,
     episodes: Annotated[int, typer.Option(help="Episodes to play.")] = 300,
@@ -100,8 +106,8 @@ def train(
     graphs = _training_graphs(inputs, clusters, seed)
     with progress("training") as report:
         policy = train_policy(
-            graphs, k, _core(core), drop, episodes, preset,
-            seed=seed, matrix=matrix, report=report, **settings,
+            graphs, k, as_core(core), drop, episodes, preset,
+            seed=seed, matrix=matrix, progress=report, **settings,
         )  # fmt: skip
     policy.save(output)
     for path in curve or ():
@@ -124,9 +130,7 @@ def apply(
         Path | None,
         typer.Option("--output", "-o", help="File to save the result in; replaced if it exists."),
     ] = None,
-    core: Annotated[
-        int | None, typer.Option(help="Size of the core; a tenth of the rows by default.")
-    ] = None,
+    core: CoreOption = None,
     k: Annotated[
         int | None, typer.Option(help="Coordinates per rotation; as in training by default.")
     ] = None,
@@ -135,7 +139,7 @@ def apply(
     ] = None,
     optimize: Annotated[
         str | None,
-        typer.Option(metavar=OPTIMIZERS, help="Optimise all rotations together afterwards."),
+        typer.Option(metavar=OPTIMIZER_NAMES, help="Optimise all rotations together afterwards."),
     ] = None,
     steps: StepsOption = None,
     tolerance: ToleranceOption = None,
@@ -165,16 +169,15 @@ def apply(
     with progress("factorizing") as report:
         result = run_factorization(
             source,
-            core,
+            as_core(core),
             _as_trained(policy, "k", k, 4),
             _as_trained(policy, "drop", drop, 1),
             policy,
-            optimize,
+            None if optimize is None else optimizer(optimize, **settings),
             restarts=restarts,
             seed=seed,
             matrix=matrix,
-            report=report,
-            **settings,
+            progress=report,
         )
     deliver(result, output, None, as_json, {"policy": str(file)})
 
@@ -195,24 +198,6 @@ def info(file: PolicyArgument, as_json: JsonOption = False) -> None:
         print_json({**summary, "file": str(file), "file_bytes": size})
     else:
         print_facts({"file": f"{file} ({size} bytes)", **_facts(summary)})
-
-
-def _core(text: str | None) -> int | float | None:
-    """Return the core as an integer, or as a fraction if it is written as one.
-
-    Examples
-    --------
-    >>> _core("8"), _core("0.1")
-    (8, 0.1)
-    """
-    if text is None:
-        return None
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    raise InvalidInputError(f"--core must be a number of rows or a part of them, got {text!r}")
 
 
 def _training_graphs(inputs: list[str], clusters: int | None, seed: int) -> list[Any]:

@@ -15,7 +15,7 @@ from ..refine import refine as run_refinement
 from .delivery import check_output, deliver
 from .inputs import InputArgument, JsonOption, MatrixOption, SymmetrizeOption, read_input
 from .optimisation import (
-    OPTIMIZERS,
+    OPTIMIZER_NAMES,
     CheckpointOption,
     CheckpointSecondsOption,
     PowerOption,
@@ -24,6 +24,7 @@ from .optimisation import (
     ToleranceOption,
     check_checkpoint,
     given,
+    optimizer,
 )
 
 __all__ = ["refine"]
@@ -37,7 +38,7 @@ def refine(
         typer.Option("--output", "-o", help="File to save the result in; FILE by default."),
     ] = None,
     optimize: Annotated[
-        str, typer.Option(metavar=OPTIMIZERS, help="How the rotations are optimised.")
+        str, typer.Option(metavar=OPTIMIZER_NAMES, help="How the rotations are optimised.")
     ] = "lbfgs",
     steps: StepsOption = None,
     tolerance: ToleranceOption = None,
@@ -70,8 +71,8 @@ def refine(
         steps=steps, tolerance=tolerance, smoothness=smoothness, power=power,
         checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds,
     )  # fmt: skip
-    with progress("refining") as report:
-        result = run_refinement(start, symmetric, optimize, report=report, **settings)
+    with progress("refining") as shown:
+        result = run_refinement(start, symmetric, optimizer(optimize, **settings), progress=shown)
     # The file knows its error for the matrix it was made of, which need not be this one.
     before = Factorization.from_rotations(symmetric, start.rotations)
     error, relative = before.error(), before.relative_error()

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..errors import InvalidInputError
 from ..factorize import factorize
+from ..optimize import Optimizer
 from ..validation import check_integer, check_memory, check_positive
 
 __all__ = ["MMFGaussianProcessRegressor", "MMFKernelRidge"]
@@ -31,9 +32,9 @@ class _Compressed(RegressorMixin, BaseEstimator, ABC):
     """
 
     alpha: float
-    core: int | None
+    core: int | float | None
     k: int
-    optimize: str | None
+    optimize: str | Optimizer | None
     seed: int
     corrections: int
 
@@ -112,7 +113,7 @@ class MMFKernelRidge(_Compressed):
     --------
     >>> import numpy as np, wavemmf as wm
     >>> x = np.linspace(0, 1, 40)[:, np.newaxis]
-    >>> model = wm.MMFKernelRidge(alpha=1e-3, gamma=20.0).fit(x, np.sin(6 * x[:, 0]))
+    >>> model = wm.estimator.MMFKernelRidge(alpha=1e-3, gamma=20.0).fit(x, np.sin(6 * x[:, 0]))
     >>> model.score(x, np.sin(6 * x[:, 0])) > 0.99
     True
     """
@@ -125,9 +126,9 @@ class MMFKernelRidge(_Compressed):
         degree: float = 3,
         coef0: float = 1,
         *,
-        core: int | None = None,
+        core: int | float | None = None,
         k: int = 4,
-        optimize: str | None = None,
+        optimize: str | Optimizer | None = None,
         seed: int = 0,
         corrections: int = 10,
     ) -> None:
@@ -195,7 +196,7 @@ class MMFGaussianProcessRegressor(_Compressed):
     >>> import numpy as np, wavemmf as wm
     >>> from sklearn.gaussian_process.kernels import RBF
     >>> x = np.linspace(0, 1, 40)[:, np.newaxis]
-    >>> model = wm.MMFGaussianProcessRegressor(RBF(0.2), alpha=1e-3, k=8)
+    >>> model = wm.estimator.MMFGaussianProcessRegressor(RBF(0.2), alpha=1e-3, k=8)
     >>> model = model.fit(x, np.sin(6 * x[:, 0]))
     >>> mean, spread = model.predict([[0.5], [9.0]], return_std=True)
     >>> bool(spread[0] < 0.2 and spread[1] > 0.9)
@@ -208,9 +209,9 @@ class MMFGaussianProcessRegressor(_Compressed):
         alpha: float = 1e-2,
         normalize_y: bool = False,
         *,
-        core: int | None = None,
+        core: int | float | None = None,
         k: int = 4,
-        optimize: str | None = None,
+        optimize: str | Optimizer | None = None,
         seed: int = 0,
         corrections: int = 10,
     ) -> None:

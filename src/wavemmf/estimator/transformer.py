@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..factorize import factorize
 from ..graphs import as_matrix, is_graph
+from ..optimize import Optimizer
+from ..restarts import Search
 from ..validation import check_choice
 
 __all__ = ["MMF"]
@@ -58,14 +60,14 @@ class MMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        core: int | None = None,
+        core: int | float | None = None,
         k: int = 4,
         drop: int = 1,
         select: Any = "greedy",
-        optimize: str | None = None,
+        optimize: str | Optimizer | None = None,
         *,
         steps: int | None = None,
-        restarts: int = 0,
+        restarts: int | Search = 0,
         seed: int = 0,
         affinity: str = "precomputed",
         matrix: str | None = None,

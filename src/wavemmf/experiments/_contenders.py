@@ -138,7 +138,7 @@ def _learned_restarts(case: Case) -> Approximated:
 def _optimized(case: Case, restarts: int) -> Factorization:
     result = factorize(
         case.matrix, case.core, case.k, case.drop, optimize="lbfgs", steps=case.steps,
-        restarts=restarts, seed=case.seed, engine=case.engine, report=case.progress,
+        restarts=restarts, seed=case.seed, engine=case.engine, progress=case.progress,
     )  # fmt: skip
     if result.history.stopped == "interrupted":
         # The optimiser kept what it had, but a table must not mix it with complete runs.

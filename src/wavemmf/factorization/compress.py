@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from ..kernels.compress import compress_dense, scratch
 from ..validation import Matrix, check_memory
+from .core_diagonal import CoreDiagonal
 from .norms import power_of_two_scale
 from .project import project
 from .rotations import Floats, Rotations
@@ -19,29 +20,25 @@ __all__ = ["compress"]
 _DENSE_UP_TO = 3000
 
 
-def compress(matrix: Matrix, rotations: Rotations) -> tuple[Floats, Floats, float]:
-    """Return the diagonal of ``W A W.T``, its core block, and the Frobenius error.
+def compress(matrix: Matrix, rotations: Rotations) -> tuple[CoreDiagonal, float]:
+    """Return H, the core-diagonal part of ``W A W.T``, and the Frobenius error of ``W.T H W``.
 
-    The error is that of ``W.T H W`` with H the core-diagonal part of ``W A W.T``, the best H for
-    these rotations. The matrix is rotated level by level as a dense array; if it is large and
-    sparse, only the entries of H are computed. Both give the error exactly, up to rounding.
+    This is the best H for these rotations. The matrix is rotated level by level as a dense array;
+    if it is large and sparse, only the entries of H are computed. Both give the error exactly, up
+    to rounding.
     """
     n, size = rotations.n, rotations.core.size
-    stays_sparse = sp.issparse(matrix) and n > _DENSE_UP_TO
-    if stays_sparse:
+    if sp.issparse(matrix) and n > _DENSE_UP_TO:
         check_memory(20 * size * size, f"the dense core of {size} rows")
-    else:
-        check_memory(8 * (3 * n * n + 2 * size * size), f"the exact error of {n} rows")
+        return project(matrix, rotations)
+    check_memory(8 * (3 * n * n + 2 * size * size), f"the exact error of {n} rows")
     scale = power_of_two_scale(matrix)
     scaled: Any = matrix / scale
-    if stays_sparse:
-        diagonal, core, error = project(scaled, rotations)
-    else:
-        dense = scaled.toarray() if sp.issparse(scaled) else scaled
-        diagonal, core, error = _compress_dense(dense, rotations)
+    dense = scaled.toarray() if sp.issparse(scaled) else scaled
+    diagonal, core, error = _compress_dense(dense, rotations)
     diagonal *= scale
     core *= scale  # in its place: it may be as large as the matrix
-    return diagonal, core, error * scale
+    return CoreDiagonal(diagonal, core, rotations.core), error * scale
 
 
 def _compress_dense(matrix: Floats, rotations: Rotations) -> tuple[Floats, Floats, float]:

@@ -2,62 +2,54 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator
 
 from ..errors import InvalidFactorizationError, InvalidInputError
 from ..graphs import as_matrix
-from ..kernels.basis import basis_rows
-from ..validation import Matrix, check_choice, check_integer, check_memory
-from .calculus import Calculus
+from ..validation import Matrix
 from .compress import compress
+from .core_diagonal import CoreDiagonal
 from .estimate import estimated_error
-from .fill import check_basis_memory
 from .history import History
 from .norms import frobenius_norm, relative_norm
 from .plain import plain
 from .pygsp_graph import to_pygsp
-from .rotations import Floats, Integers, Rotations
-from .symmetry import asymmetry, make_symmetric
-from .transform import Signal, as_signal, transform, transform_scratch
+from .rotations import Floats, Rotations
+from .wavelet_matrix import WaveletMatrix
 
-__all__ = ["Factorization", "register_refiner"]
+__all__ = ["Factorization"]
 
-# Optimisation lives in a higher layer, which registers itself here.
-_refiners: list[Callable[..., Any]] = []
-
-# Entries of the basis up to this size are rounding noise of rows of unit length.
-_NOISE = 1e-14
+# Squared norms below this share of their terms are not computed as a difference.
+_CANCELLED = 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Factorization(Calculus):
+class Factorization(WaveletMatrix):
     r"""A symmetric matrix as :math:`A \approx U_1^T \cdots U_L^T H U_L \cdots U_1`.
 
     Each :math:`U_\ell` rotates a few coordinates and is stored as a small orthogonal block; `H`
-    is diagonal except for a dense block on the core coordinates. The rows of
+    is diagonal except for a block on the core coordinates. The rows of
     :math:`W = U_L \cdots U_1` are the wavelet basis. Objects are immutable; everything is
     checked once, at construction. Use `wavemmf.factorize` to compute one.
 
     Coefficients, frequencies and basis rows are in coordinate order: the wavelet that
     coordinate i was dropped as is row i, and the scaling functions are the rows `core_indices`.
 
+    Functions, inverses and determinants are exact for the approximation :math:`M = W^T H W`, and
+    cost two transforms once the core is decomposed. They know nothing of how far M is from A.
+
     Parameters
     ----------
     rotations : Rotations
-        Index sets and rotation blocks of all levels.
-    diagonal_of_h : array of shape (n,)
-        The diagonal of H.
-    core : array or csr_array of shape (d, d)
-        The block of H on ``rotations.core``; symmetric. Large cores are sparse.
+        Index sets and rotation blocks of all levels: W.
+    h : CoreDiagonal
+        H, with its core on ``rotations.core``. Large cores are sparse.
     matrix_norm : float
         Frobenius norm of the factorized matrix.
     residual_norm : float
@@ -78,30 +70,14 @@ class Factorization(Calculus):
     True
     """
 
-    rotations: Rotations
-    diagonal_of_h: Floats
-    core: Any
     matrix_norm: float
     residual_norm: float
     history: History = field(default_factory=History)
     parameters: dict[str, Any] = field(default_factory=dict)
     error_is_exact: bool = True
 
-    # Let ``array @ factorization`` call __rmatmul__ instead of iterating over the array.
-    __array_ufunc__ = None
-
     def __post_init__(self) -> None:
-        size = self.rotations.core.size
-        if not sp.issparse(self.core):
-            check_memory(2 * 8 * size * size, f"a core of {size} rows")
-        for name, shape in (("diagonal_of_h", (self.n,)), ("core", (size, size))):
-            values = _frozen_floats(getattr(self, name), name)
-            if values.shape != shape:
-                raise InvalidFactorizationError(
-                    f"{name} must have shape {shape} to fit the rotations, got {values.shape}"
-                )
-            object.__setattr__(self, name, values)
-        self._check_core()
+        super().__post_init__()
         for name in ("matrix_norm", "residual_norm"):
             value = float(getattr(self, name))
             if not (np.isfinite(value) and value >= 0.0):
@@ -109,16 +85,6 @@ class Factorization(Calculus):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "parameters", plain("parameters", self.parameters))
         object.__setattr__(self, "error_is_exact", bool(self.error_is_exact))
-
-    def _check_core(self) -> None:
-        largest = max(_largest(self.core), _largest(self.diagonal_of_h))
-        core = self.core
-        apart = _largest(core - core.T) if sp.issparse(core) else asymmetry(core)
-        if apart > 1e-9 * largest:
-            raise InvalidFactorizationError("the core block is not symmetric")
-        own = self.diagonal_of_h[self.core_indices]
-        if _largest(own - self.core.diagonal()) > 1e-9 * largest:
-            raise InvalidFactorizationError("the core's diagonal differs from that of H")
 
     @classmethod
     def from_rotations(
@@ -143,48 +109,11 @@ class Factorization(Calculus):
         -------
         Factorization
         """
-        diagonal, core, error = compress(matrix, rotations)
-        return cls(
-            rotations,
-            diagonal,
-            core,
-            frobenius_norm(matrix),
-            error,
-            history or History(),
-            parameters or {},
-        )
+        h, error = compress(matrix, rotations)
+        norm = frobenius_norm(matrix)
+        return cls(rotations, h, norm, error, history or History(), parameters or {})
 
-    # -- what it is ---------------------------------------------------------------------------
-
-    @property
-    def n(self) -> int:
-        """Number of rows of the matrix."""
-        return self.rotations.n
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Shape of the matrix."""
-        return (self.n, self.n)
-
-    @property
-    def num_levels(self) -> int:
-        """Number of levels L."""
-        return self.rotations.num_levels
-
-    @property
-    def core_size(self) -> int:
-        """Number of coordinates in the core."""
-        return self.core_indices.size
-
-    @property
-    def core_indices(self) -> Integers:
-        """Coordinates of the core, ascending."""
-        return self.rotations.core
-
-    @property
-    def frequencies(self) -> Floats:
-        """The diagonal of H: the frequency of every wavelet, in coordinate order."""
-        return self.diagonal_of_h
+    # -- what is known of the error -----------------------------------------------------------
 
     def error(self) -> float:
         """Return the Frobenius norm of the matrix minus its approximation.
@@ -217,10 +146,8 @@ class Factorization(Calculus):
 
         Returns
         -------
-        estimate : float
-            The estimated Frobenius error.
-        standard_error : float
-            Its standard error.
+        estimate, standard_error : float
+            The estimated Frobenius error, and the standard error of that.
 
         Examples
         --------
@@ -236,182 +163,125 @@ class Factorization(Calculus):
             raise InvalidInputError(f"A must have shape {self.shape}, got {given.shape}")
         return estimated_error(self, given, samples, seed)
 
-    @property
-    def stored_numbers(self) -> int:
-        """Numbers needed to keep it: rotation blocks, diagonal, and half of the symmetric core."""
-        d = self.core_size
-        core = int(sp.triu(self.core).nnz) if sp.issparse(self.core) else d * (d + 1) // 2
-        return self.rotations.blocks.size + (self.n - d) + core
-
-    @property
-    def transform_multiplications(self) -> int:
-        """Multiplications to analyze or synthesize one signal."""
-        return self.rotations.blocks.size
-
-    @property
-    def multiplications(self) -> int:
-        """Multiplications for one product of the approximation with a vector."""
-        d = self.core_size
-        core = int(self.core.nnz) if sp.issparse(self.core) else d * d
-        return 2 * self.transform_multiplications + (self.n - d) + core
-
-    @cached_property
-    def basis_nonzeros(self) -> int:
-        """Non-zero entries of the basis matrix W."""
-        return int(self.basis().nnz)
-
     def __repr__(self) -> str:
         k = int(self.rotations.sizes.max(initial=0))
+        # Parts of a large matrix were optimised one by one, which is less than all together.
+        parts = f", optimized={self.history.method!r}" if "in parts" in self.history.method else ""
         return (
             f"Factorization(n={self.n}, levels={self.num_levels}, k={k}, core={self.core_size}, "
-            f"relative_error={self.relative_error():.4g}, stored_numbers={self.stored_numbers})"
+            f"relative_error={self.relative_error():.4g}, stored_numbers={self.stored_numbers}"
+            f"{parts})"
         )
 
-    # -- the transform ------------------------------------------------------------------------
+    # -- other matrices in the same basis -----------------------------------------------------
 
-    def analyze(self, x: npt.ArrayLike, out: Signal | None = None) -> Signal:
-        """Return the wavelet coefficients ``W x``.
+    def apply(self, function: Callable[[Floats], Any]) -> Factorization:
+        """Return f(M): the function of every eigenvalue, in the same eigenvectors.
 
-        Parameters
-        ----------
-        x : array of shape (n,) or (n, m)
-            One signal or m of them; float32 is transformed in float32, all else in float64.
-        out : ndarray, optional
-            Where to write the result; shape of `x`, dtype of the result. May be `x` itself.
-
-        Returns
-        -------
-        ndarray of the shape of `x`
-
-        Examples
-        --------
-        >>> import wavemmf as wm
-        >>> f = wm.factorize(np.ones((4, 4)), core=1, k=2)
-        >>> int(np.count_nonzero(np.abs(f.analyze(np.ones(4))) > 1e-9))
-        1
-        """
-        return transform(self.rotations, x, out, forward=True)
-
-    def synthesize(self, coefficients: npt.ArrayLike, out: Signal | None = None) -> Signal:
-        """Return the signals ``W.T c``; the exact inverse of `analyze`.
+        The result has the same rotations and another H. It is exact for the approximation: its
+        `error()` is 0, which says nothing about the function of the original matrix.
 
         Parameters
         ----------
-        coefficients : array of shape (n,) or (n, m)
-            Wavelet coefficients in coordinate order.
-        out : ndarray, optional
-            Where to write the result.
+        function : callable
+            Takes the eigenvalues as an array and returns as many real numbers, for example
+            ``np.exp`` or ``lambda x: np.exp(-3 * x)`` (a heat kernel).
 
         Returns
         -------
-        ndarray of the shape of `coefficients`
+        Factorization
 
-        Examples
-        --------
-        >>> import wavemmf as wm
-        >>> f = wm.factorize(wm.graphs.cycle(8), core=2, k=2)
-        >>> c = np.eye(8)
-        >>> bool(np.allclose(f.analyze(f.synthesize(c)), c))
-        True
-        """
-        return transform(self.rotations, coefficients, out, forward=False)
-
-    # -- the matrix ---------------------------------------------------------------------------
-
-    def __matmul__(self, x: npt.ArrayLike) -> Signal:
-        """Return the product of the approximation with a vector (n,) or matrix (n, m)."""
-        coefficients = self.analyze(as_signal(x, self.n))
-        return self.synthesize(self._apply_h(coefficients))
-
-    def __rmatmul__(self, x: npt.ArrayLike) -> Signal:
-        """Return ``x @ approximation``; the approximation is symmetric."""
-        return (self @ np.asarray(x).T).T
-
-    def _apply_h(self, coefficients: Signal) -> Signal:
-        shape = (self.n,) + (1,) * (coefficients.ndim - 1)
-        result = coefficients * self.diagonal_of_h.astype(coefficients.dtype).reshape(shape)
-        core = self.core.astype(coefficients.dtype, copy=False)
-        result[self.core_indices] = core @ coefficients[self.core_indices]
-        return result
-
-    def h_matrix(self) -> sp.csr_array:
-        """Return H, diagonal but for the core block, as a sparse array in coordinate order.
-
-        Examples
-        --------
-        >>> import wavemmf as wm
-        >>> f = wm.factorize(wm.graphs.cycle(6), core=2, k=2)
-        >>> h = f.h_matrix()
-        >>> h.shape, h.nnz <= 6 + 2
-        ((6, 6), True)
-        """
-        entries = self.core.nnz if sp.issparse(self.core) else self.core.size
-        check_memory(96 * (entries + self.n), f"H with a core of {entries} entries")
-        where = np.delete(np.arange(self.n), self.core_indices)
-        core = sp.coo_array(self.core)
-        rows = np.concatenate([where, self.core_indices[core.coords[0]]])
-        columns = np.concatenate([where, self.core_indices[core.coords[1]]])
-        data = np.concatenate([self.diagonal_of_h[where], core.data])
-        h = sp.csr_array((data, (rows, columns)), shape=self.shape)
-        h.eliminate_zeros()
-        return h
-
-    def to_dense(self) -> Floats:
-        """Return the approximation as a dense array.
-
-        Examples
-        --------
-        >>> import wavemmf as wm
-        >>> f = wm.factorize(np.diag([1.0, 2.0, 3.0]), core=0, k=2)
-        >>> f.to_dense()
-        array([[1., 0., 0.],
-               [0., 2., 0.],
-               [0., 0., 3.]])
-        """
-        check_memory(3 * 8 * self.n * self.n, f"a dense {self.n} by {self.n} matrix")
-        h = np.diag(self.diagonal_of_h)
-        core = self.core.toarray() if sp.issparse(self.core) else self.core
-        h[np.ix_(self.core_indices, self.core_indices)] = core
-        half = self.synthesize(h, out=h)
-        dense = np.ascontiguousarray(half.T)
-        del h, half  # two of these arrays are enough
-        return make_symmetric(self.synthesize(dense, out=dense))  # type: ignore[arg-type]
-
-    def as_linear_operator(self, part: str = "matrix") -> LinearOperator:
-        """Return a SciPy LinearOperator with a true adjoint.
-
-        Parameters
-        ----------
-        part : {"matrix", "transform"}
-            The approximation itself (its own adjoint), or the basis W, whose adjoint is
-            `synthesize`.
-
-        Returns
-        -------
-        scipy.sparse.linalg.LinearOperator
+        Raises
+        ------
+        SingularError
+            If the function is not finite and real at an eigenvalue.
 
         Examples
         --------
         >>> import wavemmf as wm
         >>> f = wm.factorize(wm.graphs.karate(), core=8, k=4)
-        >>> w = f.as_linear_operator("transform")
-        >>> x = np.ones(34)
-        >>> bool(np.allclose(w.H @ (w @ x), x))
+        >>> heat = f.apply(lambda x: np.exp(-x))
+        >>> import scipy.linalg
+        >>> bool(np.allclose(heat.to_dense(), scipy.linalg.expm(-f.to_dense())))
         True
         """
-        check_choice("part", part, ("matrix", "transform"))
-        if part == "matrix":
-            forward = backward = self.__matmul__
-        else:
-            forward, backward = self.analyze, self.synthesize
-        return LinearOperator(
-            shape=self.shape,
-            dtype=np.float64,
-            matvec=lambda x: forward(np.asarray(x).reshape(self.n)),
-            rmatvec=lambda x: backward(np.asarray(x).reshape(self.n)),
-            matmat=forward,
-            rmatmat=backward,
-        )
+        return self._function(self.h.apply(function))
+
+    def inv(self) -> Factorization:
+        """Return the inverse of the approximation; see `shifted` and `pinv` if it is singular."""
+        return self._function(self.h.inv())
+
+    def pinv(self, rcond: float = 1e-12) -> Factorization:
+        """Return the pseudo-inverse; eigenvalues below ``rcond`` times the largest count as 0."""
+        return self._function(self.h.pinv(rcond))
+
+    def power(self, p: float) -> Factorization:
+        """Return the power p of the approximation; any real p if no eigenvalue is negative.
+
+        Eigenvalues that are negative by rounding alone count as 0.
+
+        Raises
+        ------
+        SingularError
+            If p is negative and an eigenvalue is zero to working precision, or p is not an integer
+            and an eigenvalue is negative.
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> f = wm.factorize(wm.graphs.karate(), core=8, k=4).shifted(1.0)
+        >>> root = f.power(0.5)
+        >>> bool(np.allclose(root @ (root @ np.eye(34)), f.to_dense()))
+        True
+        """
+        return self._function(self.h.power(p))
+
+    def _function(self, h: CoreDiagonal) -> Factorization:
+        history = History(method="function of a factorization")
+        return Factorization(self.rotations, h, h.norm(), 0.0, history, self.parameters)
+
+    def shifted(self, shift: float) -> Factorization:
+        """Return the factorization of the matrix plus ``shift * I``, without factorizing again.
+
+        This is how to follow a matrix whose diagonal is moved as a whole, and how to make a
+        singular one regular. The error is the same, and so is the basis. If the shift cancels
+        nearly all of a matrix whose error is a bound, `matrix_norm` is the least that is certain.
+
+        Parameters
+        ----------
+        shift : float
+            What is added to every entry of the diagonal; may be negative.
+
+        Returns
+        -------
+        Factorization
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> f = wm.factorize(wm.graphs.karate(), core=8, k=4)
+        >>> g = f.shifted(2.0)
+        >>> bool(np.allclose(g.to_dense(), f.to_dense() + 2.0 * np.eye(34)))
+        True
+        """
+        h = self.h.shifted(shift)
+        return replace(self, h=h, matrix_norm=self._shifted_norm(float(shift), h))
+
+    def _shifted_norm(self, s: float, h: CoreDiagonal) -> float:
+        """Return the norm of the matrix plus s I, or the least it can be."""
+        # |A + s I|^2 = |A|^2 + 2 s trace(A) + n s^2, in units in which squares stay in range.
+        unit = max(self.matrix_norm, abs(s)) or 1.0
+        t = s / unit
+        terms = (self.matrix_norm / unit) ** 2, 2.0 * t * (self.trace() / unit), self.n * t**2
+        if sum(terms) > _CANCELLED * (terms[0] + terms[2]):
+            return unit * math.sqrt(sum(terms))
+        # Nearly everything cancels. The best H is orthogonal to what is dropped, so their squares
+        # add up; if neither is known exactly, what is certain is the difference of their norms.
+        if self.error_is_exact:
+            return math.hypot(h.norm(), self.residual_norm)
+        return max(h.norm() - self.residual_norm, 0.0)
+
+    # -- elsewhere ----------------------------------------------------------------------------
 
     def to_pygsp(self, graph: Any) -> Any:
         """Return the graph for PyGSP with this basis as its Fourier basis (extra ``pygsp``).
@@ -444,100 +314,7 @@ class Factorization(Calculus):
         >>> Itersine(seen, Nf=6).analyze(np.ones(34), method="exact").shape
         (34, 6)
         """
-        return to_pygsp(self, graph)
-
-    # -- the basis ----------------------------------------------------------------------------
-
-    def basis(self, threshold: float = 0.0, return_discarded: bool = False) -> Any:
-        """Return the basis W as a sparse array, one wavelet or scaling function per row.
-
-        Parameters
-        ----------
-        threshold : float
-            Leave out entries of this magnitude or less (rounding noise is always left out).
-        return_discarded : bool
-            Also return the Frobenius norm of what was left out, to judge the threshold.
-
-        Returns
-        -------
-        csr_array of shape (n, n), or the pair (csr_array, float)
-
-        Examples
-        --------
-        >>> import wavemmf as wm
-        >>> f = wm.factorize(wm.graphs.karate(), core=8, k=4)
-        >>> sparse, lost = f.basis(threshold=0.01, return_discarded=True)
-        >>> sparse.nnz <= f.basis().nnz and lost >= 0
-        True
-        """
-        if not (np.isreal(threshold) and threshold >= 0):
-            raise InvalidInputError(f"threshold must be >= 0, got {threshold!r}")
-        r = self.rotations
-        check_basis_memory(r)
-        indptr, indices, data, discarded = basis_rows(
-            self.n, r.offsets, r.groups, r.block_offsets, r.blocks, max(float(threshold), _NOISE)
-        )
-        matrix = sp.csr_array((data, indices, indptr), shape=self.shape)
-        matrix.sort_indices()
-        return (matrix, float(np.sqrt(discarded))) if return_discarded else matrix
-
-    def wavelet(self, level: int) -> Floats:
-        """Return the wavelet of a 1-based level, shape (n,), or (c, n) if the level drops c > 1.
-
-        Examples
-        --------
-        >>> import wavemmf as wm
-        >>> f = wm.factorize(wm.graphs.karate(), core=8, k=4)
-        >>> round(float(np.linalg.norm(f.wavelet(1))), 12)
-        1.0
-        """
-        level = check_integer("level", level, 1, self.num_levels)
-        rows = self._rows(self.rotations.dropped(level))
-        return rows[0] if len(rows) == 1 else rows
-
-    def scaling_functions(self) -> Floats:
-        """Return the scaling functions, one row per core coordinate, shape (d, n)."""
-        return self._rows(self.core_indices)
-
-    def _rows(self, coordinates: Integers) -> Floats:
-        needed = 4 * 8 * self.n * coordinates.size + transform_scratch(self.n)
-        check_memory(needed, f"{coordinates.size} rows of the basis of {self.n} coordinates")
-        unit = np.zeros((self.n, coordinates.size))
-        unit[coordinates, np.arange(coordinates.size)] = 1.0
-        return np.ascontiguousarray(self.synthesize(unit).T)
-
-    # -- improving it -------------------------------------------------------------------------
-
-    def refine(self, A: Any, optimize: str = "lbfgs", **settings: Any) -> Factorization:
-        """Optimise all rotations together for the matrix `A`; the index sets stay.
-
-        Parameters
-        ----------
-        A : matrix, graph or path
-            The matrix that was factorized.
-        optimize : {"lbfgs", "cayley", "sgd", "adam"}
-            The optimiser.
-        **settings
-            ``steps``, ``tolerance``, ``smoothness``, ``callback``, ``checkpoint`` and the others
-            of `wavemmf.refine.refine`.
-
-        Returns
-        -------
-        Factorization
-            Never worse than this one.
-
-        Examples
-        --------
-        >>> import wavemmf as wm
-        >>> graph = wm.graphs.cayley_tree(3, 3)
-        >>> f = wm.factorize(graph, core=4, k=4)
-        >>> f.refine(graph, steps=20).error() <= f.error()
-        True
-        """
-        refined: Factorization = _refiners[-1](self, A, optimize, **settings)
-        return refined
-
-    # -- keeping it ---------------------------------------------------------------------------
+        return to_pygsp(self, graph, self.matrix_norm)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to one file, whole or not at all; read it back with `wavemmf.load`.
@@ -554,43 +331,3 @@ class Factorization(Calculus):
         from .storage import save
 
         save(self, path)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            _freeze(value)
-            object.__setattr__(self, name, value)
-
-
-def _freeze(values: Any) -> None:
-    """Let nobody write to an array or a sparse array; leave everything else."""
-    sparse = sp.issparse(values)
-    for array in (values.data, values.indices, values.indptr) if sparse else (values,):
-        if isinstance(array, np.ndarray):
-            array.setflags(write=False)
-
-
-def _frozen_floats(values: Any, name: str) -> Any:
-    """Return a private copy in float64 that cannot be written to; sparse stays sparse."""
-    sparse = sp.issparse(values)
-    copy: Any = (
-        sp.csr_array(values, dtype=np.float64, copy=True)
-        if sparse
-        else np.array(values, np.float64)
-    )
-    if not np.isfinite(copy.data if sparse else copy).all():
-        raise InvalidFactorizationError(f"{name} holds NaN or infinite values")
-    _freeze(copy)
-    return copy
-
-
-def _largest(values: Any) -> float:
-    entries = values.data if sp.issparse(values) else values
-    return float(max(entries.max(initial=0.0), -entries.min(initial=0.0)))
-
-
-def register_refiner(function: Callable[..., Factorization]) -> None:
-    """Let `Factorization.refine` call `function`."""
-    _refiners.append(function)

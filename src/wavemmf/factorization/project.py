@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from .._progress import Report, silent
 from ..kernels.project import TILE, core_entries, wavelet_energies
 from ..kernels.threads import run_all
-from .norms import frobenius_norm
+from .core_diagonal import CoreDiagonal
+from .norms import frobenius_norm, power_of_two_scale
 from .rotations import Floats, Rotations
 from .symmetry import make_symmetric
 from .transform import transform
@@ -44,8 +45,8 @@ def projection_work(matrix: Any, rotations: Rotations) -> float:
 
 
 def project(
-    matrix: Any, rotations: Rotations, pattern: Any = None, report: Report = silent
-) -> tuple[Floats, Any, float]:
+    matrix: Any, rotations: Rotations, pattern: Any = None, progress: Report = silent
+) -> tuple[CoreDiagonal, float]:
     """Compute H on the diagonal and on a pattern in the core, and the error it leaves.
 
     Parameters
@@ -56,13 +57,13 @@ def project(
         The rotations W is made of.
     pattern : csr_array, optional
         Symmetric, of the size of the core: where H may have entries there. Everywhere by default.
-    report : Report
+    progress : Report
         Called as it goes on.
 
     Returns
     -------
-    diagonal : array of shape (n,)
-    core : csr_array, or ndarray without a pattern
+    h : CoreDiagonal
+        Its core is sparse if there is a pattern.
     error : float
         Frobenius norm of ``matrix - W.T H W``, exact up to rounding.
 
@@ -71,12 +72,14 @@ def project(
     >>> import wavemmf as wm
     >>> matrix = wm.graphs.normalized_laplacian(wm.graphs.grid(6, 6))
     >>> f = wm.factorize(matrix, core=4)
-    >>> diagonal, core, error = project(matrix, f.rotations)
-    >>> bool(np.isclose(error, f.error())), bool(np.allclose(core, f.core))
+    >>> h, error = project(matrix, f.rotations)
+    >>> bool(np.isclose(error, f.error())), bool(np.allclose(h.core, f.core))
     (True, True)
     """
     r = rotations
-    csr = (matrix.indptr, matrix.indices, matrix.data)
+    scale = power_of_two_scale(matrix)
+    scaled = matrix / scale
+    csr = (scaled.indptr, scaled.indices, scaled.data)
     packed = (r.offsets, r.groups, r.block_offsets, r.blocks)
     largest = int(r.sizes.max(initial=1))
     diagonal = np.zeros(r.n)
@@ -99,8 +102,8 @@ def project(
             *where, values,
         )  # fmt: skip
 
-    _in_batches(energies, r.wavelets.size, 0, r.n, report)
-    _in_batches(entries, core.size, r.wavelets.size, r.n, report)
+    _in_batches(energies, r.wavelets.size, 0, r.n, progress)
+    _in_batches(entries, core.size, r.wavelets.size, r.n, progress)
     block: Any
     if pattern is None:
         block = make_symmetric(values.reshape(core.size, core.size))
@@ -109,28 +112,26 @@ def project(
         block = 0.5 * (block + block.T)
     diagonal[core] = block.diagonal()
     kept = float((diagonal[r.wavelets] ** 2).sum()) + frobenius_norm(block) ** 2
-    whole = frobenius_norm(matrix) ** 2
+    whole = frobenius_norm(scaled) ** 2
+    diagonal *= scale
+    block *= scale  # in its place: it may be as large as the matrix
+    h = CoreDiagonal(diagonal, block, core)
     if whole - kept > _CANCELLED * whole:
-        return diagonal, block, float(np.sqrt(whole - kept))
-    return diagonal, block, _direct_error(matrix, rotations, diagonal, block)
+        return h, float(np.sqrt(whole - kept)) * scale
+    return h, _direct_error(scaled, rotations, h.scaled(1.0 / scale)) * scale
 
 
-def _direct_error(matrix: Any, rotations: Rotations, diagonal: Floats, block: Any) -> float:
+def _direct_error(matrix: Any, rotations: Rotations, h: CoreDiagonal) -> float:
     """Norm of ``A W.T - W.T H``, column by column: slower, but small errors survive rounding."""
-    n, core = rotations.n, rotations.core
-    outside = np.where(np.isin(np.arange(n), core), 0.0, diagonal)
-    entries = sp.coo_array(block)
-    inside = sp.csc_array(
-        (entries.data, (core[entries.coords[0]], core[entries.coords[1]])), (n, n)
-    )
-    h = sp.csc_array(sp.diags_array(outside)) + inside
+    n = rotations.n
+    columns = sp.csc_array(h.to_sparse())
     squared = 0.0
     for first in range(0, n, _COLUMNS):
         last = min(first + _COLUMNS, n)
         unit = np.zeros((n, last - first))
         unit[np.arange(first, last), np.arange(last - first)] = 1.0
         wavelets = transform(rotations, unit, None, forward=False)
-        approximated = transform(rotations, h[:, first:last].toarray(), None, forward=False)
+        approximated = transform(rotations, columns[:, first:last].toarray(), None, forward=False)
         squared += float(((matrix @ wavelets - approximated) ** 2).sum())
     return float(np.sqrt(squared))
 
@@ -142,8 +143,8 @@ def _places(pattern: Any, size: int) -> tuple[tuple[Any, Any], Floats]:
     return (pattern.indptr, pattern.indices), np.zeros(pattern.nnz)
 
 
-def _in_batches(work: Any, count: int, done: int, total: int, report: Report) -> None:
+def _in_batches(work: Any, count: int, done: int, total: int, progress: Report) -> None:
     for first in range(0, count, _TASKS * _COLUMNS):
         last = min(first + _TASKS * _COLUMNS, count)
         run_all(work, [(start,) for start in range(first, last, _COLUMNS)])
-        report(done + last, total, "computing the exact error")
+        progress(done + last, total, "computing the exact error")

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..validation import check_compressed
+from .core_diagonal import CoreDiagonal
 from .factorization import Factorization
 from .history import History
 from .rotations import Rotations
@@ -45,7 +46,7 @@ def to_record(f: Factorization) -> tuple[dict[str, Any], Arrays]:
         "parameters": f.parameters,
     }
     arrays = {name: getattr(f.rotations, name) for name in _ROTATION_ARRAYS}
-    arrays["diagonal_of_h"] = f.diagonal_of_h
+    arrays["diagonal_of_h"] = f.h.diagonal
     if sp.issparse(f.core):
         parts = (f.core.data, f.core.indices, f.core.indptr)
         return values, {**arrays, **dict(zip(_SPARSE_CORE, parts, strict=True))}
@@ -68,8 +69,7 @@ def from_record(values: Mapping[str, Any], arrays: Mapping[str, Any]) -> Factori
     rotations = Rotations(n, *(arrays[name] for name in _ROTATION_ARRAYS))
     return Factorization(
         rotations,
-        diagonal_of_h=arrays["diagonal_of_h"],
-        core=_core(arrays, rotations.core.size),
+        CoreDiagonal(arrays["diagonal_of_h"], _core(arrays, rotations.core.size), rotations.core),
         matrix_norm=_checked("matrix_norm", values["matrix_norm"], float, int),
         residual_norm=_checked("residual_norm", values["residual_norm"], float, int),
         history=History.from_json(_checked("history", values["history"], dict)),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from ..factorization import Factorization
-from ..validation import check_memory
 
 __all__ = ["Diagonal", "diagonalized"]
 
@@ -41,14 +39,9 @@ def diagonalized(f: Factorization) -> Diagonal:
     >>> diagonalized(wm.factorize(wm.graphs.cycle(6), core=2, k=2)).vectors.shape
     (2, 2)
     """
-    d = f.core_size
-    check_memory(4 * 8 * d * d, f"the eigenvectors of a core of {d} rows")
-    core: Any = f.core.toarray() if sp.issparse(f.core) else np.asarray(f.core)
-    values, vectors = np.linalg.eigh(core)
-    frequencies = f.frequencies.copy()
-    frequencies[f.core_indices] = values
+    spectrum = f.h.spectrum
     levels = relative_levels(f.rotations.level_of)
-    return Diagonal(frequencies, levels, np.ascontiguousarray(vectors))
+    return Diagonal(spectrum.values.copy(), levels, spectrum.core_vectors.copy())
 
 
 def relative_levels(levels: npt.ArrayLike) -> Floats:

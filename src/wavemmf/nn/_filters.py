@@ -1,4 +1,4 @@
-"""Filters: learned gains of wavelets (g in Eq. 14 of the paper), or functions of their frequency."""
+"""Filters: gains learned for each wavelet (g in Eq. 14 of the paper), or by frequency and level."""
 
 from __future__ import annotations
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,102 +10,27 @@ import numpy.typing as npt
 
 from .._fingerprint import fingerprint
 from .._progress import Report, silent
-from ..errors import FileFormatError, InputTypeError, InvalidInputError
+from ..errors import FileFormatError
 from ..factorization import History, Rotations
 from ..factorization.norms import power_of_two_scale
-from ..kernels._jit import check_compiler
 from ..kernels.interrupts import deferred_interrupts
-from ..validation import check_choice, check_integer, check_memory
-from .cayley import CayleyDescent
-from .checkpoint import Checkpoint, check_checkpoint, check_state
-from .first_order import SGD, Adam
-from .lbfgs import LBFGS
+from ..validation import check_memory
+from .checkpoint import Checkpoint, check_state
+from .descent import Descent, Rules
 from .objective import Objective
-from .optimizer import Floats, Optimizer, Rules
-from .small_lbfgs import SmallLBFGS
+from .settings import Optimizer
 
-__all__ = ["METHODS", "Settings", "optimize"]
-
-
-def _lbfgs(objective: Objective, blocks: Floats, **options: Any) -> Optimizer:
-    """Return the form of L-BFGS that suits the size of the problem; their steps are the same."""
-    return (SmallLBFGS if objective.suits_one_thread else LBFGS)(objective, blocks, **options)
-
-
-METHODS: dict[str, Callable[..., Optimizer]] = {
-    "lbfgs": _lbfgs,
-    "cayley": CayleyDescent,
-    "sgd": SGD,
-    "adam": Adam,
-}
-
-#: Called after every step with (step, error); the optimisation ends if it returns True.
-Callback = Callable[[int, float], Any]
-
-# What the steps of a run, and when it ends, depend on.
-_DECISIVE = (
-    "method", "steps", "tolerance", "gradient_tolerance", "smoothness", "power", "options",
-)  # fmt: skip
+__all__ = ["optimize_rotations"]
 
 # The optimisation has stalled when this many steps together gain less than the tolerance.
 _WINDOW = 10
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How rotations are optimised.
-
-    Attributes
-    ----------
-    method : {"lbfgs", "cayley", "sgd", "adam"}
-        The optimiser.
-    steps : int
-        Largest number of steps.
-    tolerance : float
-        Stop when ten steps together decrease the objective by less than this, relatively; zero
-        never stops for that.
-    gradient_tolerance : float
-        Stop when the norm of the gradient, for the matrix scaled to entries of one, is below.
-    smoothness, power : float
-        Weight and exponent of the penalty for wavelets that are not smooth; see `Objective`.
-    options : dict
-        Settings of the optimiser itself, for example ``{"memory": 10}`` or
-        ``{"learning_rate": 0.01}``.
-    callback : callable, optional
-        Called after every step with the step and the error; a true return value ends the run.
-    checkpoint : path, optional
-        Where the state is kept; if the file exists the run continues from there.
-    checkpoint_seconds : float
-        Time between two writes of the checkpoint.
-    report : Report
-        Progress display.
-    """
-
-    method: str = "lbfgs"
-    steps: int = 500
-    tolerance: float = 1e-7
-    gradient_tolerance: float = 1e-10
-    smoothness: float = 0.0
-    power: float = 1.0
-    options: dict[str, Any] = field(default_factory=dict)
-    callback: Callback | None = None
-    checkpoint: str | os.PathLike[str] | None = None
-    checkpoint_seconds: float = 30.0
-    report: Report = silent
-
-    def __post_init__(self) -> None:
-        check_choice("optimize", self.method, tuple(METHODS))
-        check_integer("steps", self.steps, 0)
-        for name in ("tolerance", "gradient_tolerance", "smoothness", "power"):
-            value = getattr(self, name)
-            if not (isinstance(value, (int, float)) and np.isfinite(value) and value >= 0):
-                raise InvalidInputError(f"{name} must be a finite number >= 0, got {value!r}")
-        check_compiler(f"optimize={self.method!r}")
-        check_checkpoint(self.checkpoint, self.checkpoint_seconds)
-
-
-def optimize(
-    matrix: npt.NDArray[np.float64], rotations: Rotations, settings: Settings
+def optimize_rotations(
+    matrix: npt.NDArray[np.float64],
+    rotations: Rotations,
+    optimizer: Optimizer,
+    progress: Report = silent,
 ) -> tuple[Rotations, History]:
     """Improve all rotation blocks together; the index sets stay.
 
@@ -118,8 +40,10 @@ def optimize(
         The symmetric matrix, dense.
     rotations : Rotations
         Where to start.
-    settings : Settings
+    optimizer : Optimizer
         How.
+    progress : Report
+        Called after every step.
 
     Returns
     -------
@@ -134,17 +58,9 @@ def optimize(
     check_memory(5 * 8 * n * n, f"optimising rotations of {n} rows")
     scale = power_of_two_scale(matrix)
     # The penalty is on the energies of the unscaled matrix; the objective is divided by scale^2.
-    weight = settings.smoothness * scale ** (settings.power - 2.0)
-    objective = Objective(matrix / scale, rotations, weight, settings.power)
-    try:
-        optimizer = METHODS[settings.method](objective, rotations.blocks, **settings.options)
-    except InputTypeError:
-        raise
-    except TypeError as error:
-        raise InvalidInputError(
-            f"these options do not fit optimize={settings.method!r}: {settings.options}"
-        ) from error
-    run = _Run(optimizer, scale, settings)
+    weight = optimizer.smoothness * scale ** (optimizer.power - 2.0)
+    objective = Objective(matrix / scale, rotations, weight, optimizer.power)
+    run = _Run(optimizer.begin(objective, rotations.blocks), scale, optimizer, progress)
     run.go()
     improved = Rotations(
         n=n,
@@ -158,18 +74,22 @@ def optimize(
 
 
 class _Run:
-    """The loop around an optimiser."""
+    """The loop around a descent."""
 
-    def __init__(self, optimizer: Optimizer, scale: float, settings: Settings) -> None:
-        self.optimizer = optimizer
+    def __init__(
+        self, descent: Descent, scale: float, settings: Optimizer, progress: Report
+    ) -> None:
+        self.descent = descent
         self.settings = settings
+        self.steps = settings.most_steps
+        self.progress = progress
         self.scale = scale
         self.started = time.perf_counter()
-        self.values = [optimizer.point.value]
-        self.errors = [self._error(optimizer.point.residual)]
+        self.values = [descent.point.value]
+        self.errors = [self._error(descent.point.residual)]
         self.seconds = [0.0]
-        self.best_value = optimizer.point.value
-        self.best_blocks = optimizer.point.blocks
+        self.best_value = descent.point.value
+        self.best_blocks = descent.point.blocks
         self.stopped = ""
         self.checkpoint = self._open_checkpoint()
 
@@ -189,14 +109,14 @@ class _Run:
     def history(self) -> History:
         """Return the record of the run."""
         return History(
-            method=self.settings.method,
+            method=self.settings.name,
             errors=tuple(self.errors),
             seconds=tuple(self.seconds),
             stopped=self.stopped,
             details={
                 "objective": self.best_value,
-                "gradient_norm": self.optimizer.point.gradient_norm,
-                "evaluations": self.optimizer.objective.evaluations,
+                "gradient_norm": self.descent.point.gradient_norm,
+                "evaluations": self.descent.objective.evaluations,
             },
         )
 
@@ -206,17 +126,17 @@ class _Run:
     def _advance(self) -> str | None:
         settings = self.settings
         rules = Rules(_WINDOW, settings.tolerance, settings.gradient_tolerance)
-        most = settings.steps + 1 - len(self.values) if settings.callback is None else 1
+        most = self.steps + 1 - len(self.values) if settings.callback is None else 1
         with deferred_interrupts():  # a step is taken whole or not at all
-            made = self.optimizer.advance(self.values, most, rules)
-            point = self.optimizer.point
+            made = self.descent.advance(self.values, most, rules)
+            point = self.descent.point
             if point.value < self.best_value:
                 self.best_value, self.best_blocks = point.value, point.blocks
             self.values += made.values
             self.errors += [self._error(residual) for residual in made.residuals]
             self._record_time(len(made.values))
         for step in range(len(self.values) - len(made.values), len(self.values)):
-            settings.report(step, settings.steps, f"error {self.errors[step]:.6g}")
+            self.progress(step, self.steps, f"error {self.errors[step]:.6g}")
         step, error = len(self.values) - 1, self.errors[-1]
         if self.checkpoint is not None:
             self.checkpoint.save_if_due(self._state())
@@ -233,11 +153,11 @@ class _Run:
 
     def _reason_to_stop(self) -> str | None:
         settings, values = self.settings, self.values
-        if len(values) > settings.steps:
-            return f"{settings.steps} steps were taken"
+        if len(values) > self.steps:
+            return f"{self.steps} steps were taken"
         if not np.isfinite(values[-1]):
             return "the objective is not finite any more"
-        if self.optimizer.point.gradient_norm <= settings.gradient_tolerance:
+        if self.descent.point.gradient_norm <= settings.gradient_tolerance:
             return f"the gradient is below {settings.gradient_tolerance:g}"
         if len(values) > _WINDOW and settings.tolerance > 0.0:
             before, now = min(values[:-_WINDOW]), min(values)
@@ -251,13 +171,13 @@ class _Run:
         settings = self.settings
         if settings.checkpoint is None:
             return None
-        objective = self.optimizer.objective
+        objective = self.descent.objective
         identity = fingerprint(
             "optimisation",
             matrix=objective.matrix,
             scale=self.scale,
             rotations=objective.rotations,
-            settings={name: getattr(settings, name) for name in _DECISIVE},
+            settings=settings.decisive(),
         )
         checkpoint = Checkpoint(settings.checkpoint, identity, settings.checkpoint_seconds)
         state = checkpoint.load()
@@ -271,7 +191,7 @@ class _Run:
 
     def _state(self) -> dict[str, Any]:
         return {
-            **{f"optimizer.{name}": value for name, value in self.optimizer.state().items()},
+            **{f"optimizer.{name}": value for name, value in self.descent.state().items()},
             "values": np.array(self.values),
             "errors": np.array(self.errors),
             "seconds": np.array(self.seconds),
@@ -285,7 +205,7 @@ class _Run:
             for name, value in state.items()
             if name.startswith("optimizer.")
         }
-        self.optimizer.restore(inner)
+        self.descent.restore(inner)
         self.values = [float(value) for value in state["values"]]
         self.errors = [float(value) for value in state["errors"]]
         self.seconds = [float(value) for value in state["seconds"]]

@@ -108,9 +108,8 @@ def spectrum(f: Factorization, ax: Any = None) -> Any:
     levels = np.repeat(np.arange(1, f.num_levels + 1), np.diff(r.drop_offsets))
     ax.plot(levels, f.frequencies[r.wavelets], ".", color=BLUE, markersize=4, label="wavelets")
     if f.core_size:
-        core = f.core.toarray() if hasattr(f.core, "toarray") else f.core
         end = f.num_levels * 1.04 + 1
-        values = np.linalg.eigvalsh(core)
+        values = f.h.spectrum.values[f.core_indices]
         ax.plot(np.full(values.size, end), values, "_", color=ORANGE, markersize=12, label="core")
     ax.set_xlabel("level")
     ax.set_ylabel("frequency")

@@ -58,7 +58,7 @@ def h_matrix(f: Factorization, ax: Any = None, bar: bool = True) -> Any:
     """
     check_memory(8 * f.n**2, f"a picture of {f.n} by {f.n} entries")
     order = elimination_order(f)
-    dense = f.h_matrix().toarray()[np.ix_(order, order)]
+    dense = f.h.to_dense()[np.ix_(order, order)]
     return _draw(dense, ax, f"H, core of {f.core_size}", f.core_size, bar)
 
 

@@ -101,7 +101,7 @@ def _rotations(f: Factorization) -> dict[str, Any]:
 def _images(f: Factorization, matrix: Any) -> list[dict[str, Any]]:
     order = elimination_order(f)
     before = [] if matrix is None else [("before", matrix)]
-    images = [(name, reduced_image(m, order)) for name, m in [*before, ("after", f.h_matrix())]]
+    images = [(name, reduced_image(m, order)) for name, m in [*before, ("after", f.h.to_sparse())]]
     return [
         {"name": name, "size": len(image), "values": pack_floats(image.ravel())}
         for name, image in images

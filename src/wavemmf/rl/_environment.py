@@ -15,7 +15,6 @@ from ..factorization import Factorization, Rotations
 from ..graphs import as_matrix
 from ..validation import check_choice, check_integer, check_memory, check_mmf_parameters
 from ._episodes import Episodes
-from ._inputs import core_size
 from ._presets import REWARDS
 from ._problem import Problem
 from ._rewards import check_discount, final_rewards, level_rewards, returns
@@ -95,7 +94,7 @@ class MMFEnvironment:
         matrix = as_matrix(A)
         n = matrix.shape[0]
         check_memory(24 * n * n, f"an environment of {n} rows")
-        sizes = check_mmf_parameters(n, core_size(n, core), k, drop)
+        sizes = check_mmf_parameters(n, core, k, drop)
         self.schedule = plan_levels(n, *sizes)
         self.rewards = rewards
         self.intermediate = intermediate

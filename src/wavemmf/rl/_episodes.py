@@ -18,7 +18,7 @@ from ..factorization import History, Rotations
 from ..kernels.episode import advance
 from ..kernels.interrupts import deferred_interrupts
 from ..kernels.threads import num_threads, run_all
-from ..optimize import Settings, optimize
+from ..optimize import LBFGS, optimize_rotations
 from ..select.plan import LevelRecorder, Task
 from ._features import Facts, facts_of_current, facts_of_original, relations
 from ._problem import Problem
@@ -130,9 +130,9 @@ class Episodes:
 
     def optimized(self, steps: int) -> list[tuple[Rotations, History]]:
         """Return the rotations of every finished episode, optimised together, and how it went."""
-        settings, matrix = Settings("lbfgs", steps), self.problem.dense
-        calls = [(matrix, self.rotations(b), settings) for b in range(self.count)]
-        return run_all(optimize, calls)
+        method, matrix = LBFGS(steps=steps), self.problem.dense
+        calls = [(matrix, self.rotations(b), method) for b in range(self.count)]
+        return run_all(optimize_rotations, calls)
 
     def rotations(self, episode: int) -> Rotations:
         """Return the rotations of one finished episode."""

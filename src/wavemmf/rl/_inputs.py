@@ -6,11 +6,11 @@ from typing import Any
 
 from ..errors import InvalidInputError
 from ..graphs import as_matrix
-from ..validation import check_integer, check_mmf_parameters
+from ..validation import check_mmf_parameters
 from ._problem import Problem
 from ._schedule import plan_levels
 
-__all__ = ["core_size", "problems_of"]
+__all__ = ["problems_of"]
 
 
 def problems_of(
@@ -24,26 +24,9 @@ def problems_of(
     for graph in given:
         symmetric = as_matrix(graph, matrix=matrix)
         n = symmetric.shape[0]
-        sizes = check_mmf_parameters(n, core_size(n, core), k, drop)
+        sizes = check_mmf_parameters(n, core, k, drop)
         problems.append(Problem(symmetric, plan_levels(n, *sizes), scored))
     return problems
-
-
-def core_size(n: int, core: int | float | None) -> int:
-    """Return the size of the core of n rows: as given, a part of them, or the default.
-
-    Examples
-    --------
-    >>> core_size(50, 8), core_size(50, 0.2), core_size(5, None)
-    (8, 10, 5)
-    """
-    if core is None:
-        return min(n, max(8, n // 10))
-    if isinstance(core, float):
-        if not 0.0 < core <= 1.0:
-            raise InvalidInputError(f"core as a part of the rows must be in (0, 1], got {core!r}")
-        return max(1, round(core * n))
-    return check_integer(f"core (for n = {n})", core, 0, n)
 
 
 def _is_collection(A: Any) -> bool:

@@ -50,7 +50,7 @@ def select_in_rounds(
     rounds = _Rounds(policy, matrix, task, generator, temperature)
     while rounds.active > task.core:
         rounds.play()
-        task.report(rounds.n - rounds.active, rounds.n - task.core, "")
+        task.progress(rounds.n - rounds.active, rounds.n - task.core, "")
     return rounds.recorder.rotations(rounds.level)
 
 

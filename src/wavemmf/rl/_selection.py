@@ -47,11 +47,11 @@ def sample(policy: Policy, matrix: Any, task: Task, count: int) -> list[Rotation
     found: list[Rotations] = []
     with one_thread():
         if _in_rounds(policy, matrix):
-            quiet = replace(task, report=silent)
+            quiet = replace(task, progress=silent)
             for temperature in temperatures[:count].tolist():
                 rounds = select_in_rounds(policy, matrix, quiet, generator, temperature)
                 found.append(rounds)
-                task.report(len(found), count, "sampling")
+                task.progress(len(found), count, "sampling")
             return found
         problem = _problem(policy, matrix, task)
         batch = max(1, min(_BATCH, _BATCH_NUMBERS // max(1, problem.n**2)))
@@ -60,7 +60,7 @@ def sample(policy: Policy, matrix: Any, task: Task, count: int) -> list[Rotation
             heat = temperatures[len(found) : len(found) + part, None]
             decisions = play(policy, problem, part, generator, record=False, temperature=heat)
             found += [decisions.episodes.rotations(b) for b in range(part)]
-            task.report(len(found), count, "sampling")
+            task.progress(len(found), count, "sampling")
     return found
 
 

@@ -124,7 +124,7 @@ class Evolution:
         rng = np.random.default_rng(task.seed)
         count = min(budget, max(2, round(self.founders * budget)))
         genomes = [_founder(task, index, rng) for index in range(count)]
-        everyone = in_parallel(live, genomes, task.report, "greedy runs")
+        everyone = in_parallel(live, genomes, task.progress, "greedy runs")
         while len(everyone) < budget:
             best = _fittest(everyone, parents)
             count = min(children, budget - len(everyone))
@@ -132,7 +132,7 @@ class Evolution:
             everyone += in_parallel(live, genomes, silent, "")
             found = renumbered(best[0].rotations, order)
             error = Factorization.from_rotations(original, found).error()
-            task.report(len(everyone), budget, f"evolving, error {error:.4g}")
+            task.progress(len(everyone), budget, f"evolving, error {error:.4g}")
         return [replace(each, rotations=renumbered(each.rotations, order)) for each in everyone]
 
 
@@ -198,7 +198,7 @@ def _altered(task: Task, noise: Any, given: Given, rng: np.random.Generator) -> 
     return replace(
         task,
         seed=int(rng.integers(2**62)),
-        report=silent,
+        progress=silent,
         score_noise=float(noise[0]),
         correlation_noise=float(noise[1]),
         given=given,

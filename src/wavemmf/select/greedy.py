@@ -75,7 +75,7 @@ def greedy(
     """
     if _fits_batch(matrix, task):
         chosen = greedy_batch([matrix], [task.core], task.k, task.drop, pairs, survivors)[0]
-        task.report(chosen.n - task.core, chosen.n - task.core, "")
+        task.progress(chosen.n - task.core, chosen.n - task.core, "")
         return chosen
     ordered, order = in_canonical_order(matrix)
     task = replace(task, given=task.given.renumbered(np.argsort(order)))
@@ -113,9 +113,9 @@ def _best_try(matrix: Any, task: Task, pairs: str) -> Rotations:
         tries.pop()
 
     def attempt(chosen: tuple[str, bool]) -> Rotations:
-        return _run(matrix, replace(task, report=silent), pairs, *chosen)
+        return _run(matrix, replace(task, progress=silent), pairs, *chosen)
 
-    candidates = in_parallel(attempt, tries, task.report, "greedy runs")
+    candidates = in_parallel(attempt, tries, task.progress, "greedy runs")
     best, least = candidates[0], np.inf
     for candidate in candidates:
         error = Factorization.from_rotations(matrix, candidate).error()
@@ -142,7 +142,7 @@ def preferred_survivors(matrix: Any, task: Task, pairs: str) -> str:
         sample = inside.toarray()
     else:
         sample = matrix[np.ix_(rows, rows)]
-    smaller = replace(task, core=max(1, task.core * rows.size // n), report=silent)
+    smaller = replace(task, core=max(1, task.core * rows.size // n), progress=silent)
     eigenvectors, nearest = (
         Factorization.from_rotations(sample, _run(sample, smaller, pairs, survivors)).error()
         for survivors in ("eigenvectors", "nearest")
@@ -224,7 +224,7 @@ def _run_dense(
                 level,
                 levels_per_call(n),
             )
-        task.report(n - active, n - task.core, "")
+        task.progress(n - active, n - task.core, "")
     return recorder.rotations(level)
 
 
@@ -241,4 +241,4 @@ def _gram(matrix: Any) -> Any:
 def _run_sparse(matrix: Any, task: Task, exhaustive: bool, nearest: bool) -> Rotations:
     part = Part(matrix, np.ones(matrix.shape[0], np.bool_))
     method = Method(task.k, task.drop, exhaustive and task.k == 2, nearest, _FILL_TOLERANCE)
-    return reduce_part(part, task.core, method, task.report).rotations
+    return reduce_part(part, task.core, method, task.progress).rotations

@@ -56,7 +56,7 @@ def explicit(matrix: Matrix, task: Task, indices: Any) -> Rotations:
         k=given[0].shape[1],
         drop=given[2].shape[1],
         seed=task.seed,
-        report=task.report,
+        progress=task.progress,
     )
     return _run(matrix, task, EXPLICIT, given)
 
@@ -95,5 +95,5 @@ def _run(matrix: Any, task: Task, choice: int, given: tuple[Any, ...]) -> Rotati
                 work, labels, position, active, task.core, task.k, task.drop, choice, rng, False,
                 *given, *recorder.arrays, level, levels_per_call(n),
             )  # fmt: skip
-        task.report(n - active, n - task.core, "")
+        task.progress(n - active, n - task.core, "")
     return recorder.rotations(level)

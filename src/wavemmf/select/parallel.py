@@ -18,7 +18,7 @@ B = TypeVar("B")
 
 
 def in_parallel(
-    function: Callable[[A], B], arguments: Iterable[A], report: Report, note: str
+    function: Callable[[A], B], arguments: Iterable[A], progress: Report, note: str
 ) -> list[B]:
     """Call `function` with every argument; results in order, whatever the number of threads.
 
@@ -35,4 +35,4 @@ def in_parallel(
     calls = [(argument,) for argument in arguments]
     run = current_mapper() if isinstance(function, partial) else run_all
     done = count(1)
-    return run(function, calls, finished=lambda _, result: report(next(done), len(calls), note))
+    return run(function, calls, finished=lambda _, result: progress(next(done), len(calls), note))

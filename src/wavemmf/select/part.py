@@ -85,7 +85,7 @@ class Reduced:
     matrix: Any
 
 
-def reduce_part(part: Part, core: int, method: Method, report: Report = silent) -> Reduced:
+def reduce_part(part: Part, core: int, method: Method, progress: Report = silent) -> Reduced:
     """Eliminate rows best first until `core` are left, or no free row is.
 
     Examples
@@ -113,7 +113,7 @@ def reduce_part(part: Part, core: int, method: Method, report: Report = silent) 
     for first in range(0, n, levels_per_call(n)):
         last = min(n, first + levels_per_call(n))
         score_all((columns, values, start, length), rows, ranking, pivots, first, last)
-        report(0, n - core, "scoring rows")
+        progress(0, n - core, "scoring rows")
     heap, place = heap_build(scores)
     recorder = LevelRecorder(n, task)
     diagonal, lost = np.zeros(n), np.zeros(2)
@@ -129,7 +129,7 @@ def reduce_part(part: Part, core: int, method: Method, report: Report = silent) 
             )  # fmt: skip
         if active == before:
             break
-        report(n - active, n - core, "")
+        progress(n - active, n - core, "")
     rotations = recorder.rotations(level)
     left = sp.csr_array(
         rows_to_csr(columns, values, start, length, rotations.core), shape=(active, active)

@@ -14,36 +14,33 @@ from .selectors import Explicit, Greedy, Neighbors, Random, Regular
 
 __all__ = ["SELECTORS", "as_selector", "check_chosen"]
 
-_BY_NAME: dict[str, Callable[[str, str], Selector]] = {
+#: The selectors that `wavemmf.factorize` knows by name.
+SELECTORS: dict[str, Callable[[], Selector]] = {
     "greedy": Greedy,
-    "random": lambda pairs, survivors: Random(),
-    "neighbors": lambda pairs, survivors: Neighbors(),
-    "regular": lambda pairs, survivors: Regular(),
-    "evolution": lambda pairs, survivors: Evolution(pairs=pairs),
+    "random": Random,
+    "neighbors": Neighbors,
+    "regular": Regular,
+    "evolution": Evolution,
 }
-
-#: The names of selectors that `wavemmf.factorize` knows.
-SELECTORS = tuple(_BY_NAME)
 _PARTS = ("name", "select", "sample")
 
 
-def as_selector(select: Any, pairs: str = "exhaustive", survivors: str = "auto") -> Selector:
+def as_selector(select: Any) -> Selector:
     """Return the selector that `select` stands for.
 
     Parameters
     ----------
     select : str, Selector or pair
-        A name, a selector, which is returned as it is, or explicit index sets ``(I, T)``.
-    pairs, survivors : str
-        Settings of selectors given by name.
+        A name, which stands for the defaults, a selector, which is returned as it is, or explicit
+        index sets ``(I, T)``.
 
     Examples
     --------
-    >>> as_selector("greedy", "exhaustive", "nearest")
-    Greedy(pairs='exhaustive', survivors='nearest')
+    >>> as_selector("greedy")
+    Greedy(pairs='exhaustive', survivors='auto')
     """
     if isinstance(select, str):
-        return _BY_NAME[check_choice("select", select, SELECTORS)](pairs, survivors)
+        return SELECTORS[check_choice("select", select, tuple(SELECTORS))]()
     if isinstance(select, type):
         raise InvalidInputError(
             f"select is the class {select.__name__}; give an object of it: {select.__name__}(...)"
@@ -57,8 +54,8 @@ def as_selector(select: Any, pairs: str = "exhaustive", survivors: str = "auto")
         )
     if not (hasattr(select, "__len__") and len(select) == 2):
         raise InvalidInputError(
-            f"select must be one of {str(SELECTORS)[1:-1]}, a selector (an object with name, "
-            "select and sample) or explicit indices, a pair (I, T); "
+            f"select must be one of {', '.join(map(repr, SELECTORS))}, a selector (an object with "
+            "name, select and sample) or explicit indices, a pair (I, T); "
             f"got {type(select).__name__}"
         )
     return Explicit(select)

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from .._progress import silent
 from ..errors import InvalidInputError
 from ..factorization import Rotations
-from .greedy import greedy, greedy_in_order
+from ..validation import check_choice
+from .greedy import PAIRS, SURVIVORS, greedy, greedy_in_order
 from .heuristics import explicit, neighbors, random
 from .order import in_canonical_order, renumbered
 from .parallel import in_parallel
@@ -31,8 +32,12 @@ class Greedy:
 
     Parameters
     ----------
-    pairs, survivors : str
-        As for `wavemmf.select.greedy`. Samples take both kinds of survivors in turn.
+    pairs : {"exhaustive", "correlated"}
+        For k = 2: pair every row with the one of smallest true residual, or with the most
+        correlated one.
+    survivors : {"auto", "eigenvectors", "nearest"}
+        Which basis the rows that stay active get: eigenvectors of the Gram block, the one nearest
+        to the coordinates, or the better of both. Samples take both in turn.
 
     Examples
     --------
@@ -46,6 +51,10 @@ class Greedy:
     pairs: str = "exhaustive"
     survivors: str = "auto"
 
+    def __post_init__(self) -> None:
+        check_choice("pairs", self.pairs, PAIRS)
+        check_choice("survivors", self.survivors, SURVIVORS)
+
     def select(self, matrix: Any, task: Task) -> Rotations:
         """Run once, without noise."""
         return greedy(matrix, task, self.pairs, self.survivors)
@@ -53,8 +62,8 @@ class Greedy:
     def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
         """Run `count` times with noise of different strength on scores and correlations."""
         ordered, order = in_canonical_order(as_dense(matrix))
-        run = partial(_run_randomised, ordered, replace(task, report=silent), self.pairs)
-        chosen = in_parallel(run, range(count), task.report, "greedy runs")
+        run = partial(_run_randomised, ordered, replace(task, progress=silent), self.pairs)
+        chosen = in_parallel(run, range(count), task.progress, "greedy runs")
         return [renumbered(rotations, order) for rotations in chosen]
 
 
@@ -126,7 +135,7 @@ def _randomised(task: Task, index: int) -> tuple[Task, str]:
     noisy = replace(
         task,
         seed=_seed(task, index),
-        report=silent,
+        progress=silent,
         score_noise=_SCORE_NOISE[index // 2 % 4],
         correlation_noise=_CORRELATION_NOISE[index // 8 % 4],
     )
@@ -136,8 +145,8 @@ def _randomised(task: Task, index: int) -> tuple[Task, str]:
 def _reseeded(
     choose: Callable[[Any, Task], Rotations], matrix: Any, task: Task, count: int
 ) -> list[Rotations]:
-    tasks = [replace(task, seed=_seed(task, index), report=silent) for index in range(count)]
-    return in_parallel(partial(choose, matrix), tasks, task.report, "runs")
+    tasks = [replace(task, seed=_seed(task, index), progress=silent) for index in range(count)]
+    return in_parallel(partial(choose, matrix), tasks, task.progress, "runs")
 
 
 def _seed(task: Task, index: int) -> int:

@@ -8,11 +8,11 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from ..factorization import Factorization, History
+from ..factorization import CoreDiagonal, Factorization, History
 from ..factorization.estimate import estimated_error
 from ..factorization.norms import frobenius_norm, power_of_two_scale
 from ..factorization.project import project, projection_work
-from ..optimize import Settings
+from ..optimize import Optimizer
 from ..select import Greedy, Task
 from ..select.greedy import preferred_survivors
 from ..select.part import Method
@@ -41,7 +41,7 @@ def factorize_in_stages(
     selector: Greedy,
     task: Task,
     parameters: dict[str, Any],
-    settings: Settings | None = None,
+    optimizer: Optimizer | None = None,
 ) -> Factorization:
     """Factorize a large sparse matrix.
 
@@ -55,7 +55,7 @@ def factorize_in_stages(
         Sizes, seed and progress.
     parameters : dict
         Kept with the result.
-    settings : Settings, optional
+    optimizer : Optimizer, optional
         How the rotations of each part are optimised together; not at all by default.
 
     Returns
@@ -81,21 +81,22 @@ def factorize_in_stages(
     pairwise = selector.pairs == "exhaustive" and task.k == 2
     method = Method(task.k, task.drop, pairwise, survivors == "nearest", _TOLERANCE)
     outcome = reduce_in_stages(
-        scaled, task.core, method, seed=task.seed, settings=settings, report=task.report
+        scaled, task.core, method, seed=task.seed, optimizer=optimizer, progress=task.progress
     )
-    diagonal, core, error, exact = _h_and_error(scaled, outcome, task)
+    h, error, exact = _h_and_error(matrix, outcome, scale, task)
     if task.core <= _DENSE_CORE:
-        core = core.toarray()
+        h = h.with_dense_core()
+    learned = any(stage["learned"] for stage in outcome.stages)  # graphs may not fall into parts
     history = History(
-        settings.method if settings else selector.name,
-        (error * scale,),
+        f"{optimizer.name} in parts" if optimizer and learned else selector.name,
+        (error,),
         (time.perf_counter() - start,),
         f"the core size {task.core} was reached",
         {"stages": outcome.stages, "survivors": survivors},
     )
     result = Factorization(
-        outcome.rotations, diagonal * scale, core * scale, frobenius_norm(matrix), error * scale,
-        history, parameters, error_is_exact=exact,
+        outcome.rotations, h, frobenius_norm(matrix), error, history, parameters,
+        error_is_exact=exact,
     )  # fmt: skip
     if not exact:
         estimate = estimated_error(result, matrix, _SAMPLES, task.seed)
@@ -104,12 +105,14 @@ def factorize_in_stages(
     return result
 
 
-def _h_and_error(matrix: Any, outcome: Outcome, task: Task) -> tuple[Any, Any, float, bool]:
-    """H with the error, and whether that is exact or a bound."""
+def _h_and_error(
+    matrix: Any, outcome: Outcome, scale: float, task: Task
+) -> tuple[CoreDiagonal, float, bool]:
+    """H with the error, and whether that is exact or a bound; the outcome is in units of scale."""
     if outcome.discarded == 0.0:
-        return outcome.diagonal, outcome.core, outcome.residual, True
+        return outcome.h.scaled(scale), outcome.residual * scale, True
     bound = outcome.residual + outcome.discarded
     worth = _EXACT_WORK if bound <= _POOR_BOUND * outcome.residual else _WORK_FOR_POOR_BOUND
     if projection_work(matrix, outcome.rotations) <= worth:
-        return *project(matrix, outcome.rotations, outcome.core, task.report), True
-    return outcome.diagonal, outcome.core, bound, False
+        return *project(matrix, outcome.rotations, outcome.h.core, task.progress), True
+    return outcome.h.scaled(scale), bound * scale, False

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..factorization import Factorization
-from ..optimize import Settings, optimize
+from ..optimize import Optimizer, optimize_rotations
 from ..select.part import Method, Part, Reduced, reduce_part
 
 __all__ = ["learn_part"]
@@ -24,7 +24,7 @@ __all__ = ["learn_part"]
 _NEGLIGIBLE = 1e-3
 
 
-def learn_part(part: Part, core: int, method: Method, settings: Settings) -> Reduced:
+def learn_part(part: Part, core: int, method: Method, optimizer: Optimizer) -> Reduced:
     """Reduce a part greedily, then optimise all of its rotations on its own squared error.
 
     Examples
@@ -32,7 +32,8 @@ def learn_part(part: Part, core: int, method: Method, settings: Settings) -> Red
     >>> from wavemmf.graphs import grid, normalized_laplacian
     >>> part = Part(normalized_laplacian(grid(6, 6)), np.arange(36) > 5)
     >>> method = Method(4, 1, False, True, 1e-5)
-    >>> learned = learn_part(part, 10, method, Settings("lbfgs", 20))
+    >>> from wavemmf.optimize import LBFGS
+    >>> learned = learn_part(part, 10, method, LBFGS(steps=20))
     >>> learned.squared_error < reduce_part(part, 10, method).squared_error
     True
     """
@@ -40,10 +41,10 @@ def learn_part(part: Part, core: int, method: Method, settings: Settings) -> Red
     if greedy.rotations.num_levels == 0:
         return greedy
     dense = part.matrix.toarray()
-    rotations, _ = optimize(dense, greedy.rotations, settings)
+    rotations, _ = optimize_rotations(dense, greedy.rotations, optimizer)
     result = Factorization.from_rotations(dense, rotations)
     left, discarded = _without_negligible(result.core)
-    return Reduced(rotations, result.diagonal_of_h, result.error() ** 2, discarded, left)
+    return Reduced(rotations, result.frequencies, result.error() ** 2, discarded, left)
 
 
 def _without_negligible(block: npt.NDArray[np.float64]) -> tuple[Any, float]:

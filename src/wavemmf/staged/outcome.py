@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..factorization import Rotations
+from ..factorization import CoreDiagonal, Rotations
 from ..select.part import Reduced
 from .cut import Cut
 
@@ -25,10 +25,8 @@ class Outcome:
     ----------
     rotations : Rotations
         All levels.
-    diagonal : array of shape (n,)
-        The diagonal of H.
-    core : csr_array
-        H on the core.
+    h : CoreDiagonal
+        H, its core sparse.
     residual : float
         Frobenius norm of what the dropped rows lose.
     discarded : float
@@ -39,8 +37,7 @@ class Outcome:
     """
 
     rotations: Rotations
-    diagonal: npt.NDArray[np.float64]
-    core: Any
+    h: CoreDiagonal
     residual: float
     discarded: float
     stages: list[dict[str, Any]]
@@ -82,10 +79,10 @@ class Collected:
     def outcome(self, core: Any, labels: Integers) -> Outcome:
         """Return everything, given what is left and the numbers of its rows."""
         self.diagonal[labels] = core.diagonal()
-        return Outcome(
-            self._joined(), self.diagonal, core, float(np.sqrt(self.squared_error)),
-            self.discarded, self.stages,
-        )  # fmt: skip
+        rotations = self._joined()
+        h = CoreDiagonal(self.diagonal, core, rotations.core)
+        residual = float(np.sqrt(self.squared_error))
+        return Outcome(rotations, h, residual, self.discarded, self.stages)
 
     def _joined(self) -> Rotations:
         parts = [rotations for rotations, _ in self._rotations]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from .._progress import Report, silent
 from ..executor import current_mapper
-from ..optimize import Settings
+from ..optimize import Optimizer
 from ..select.part import Method, Reduced, reduce_part
 from .cut import Cut, cut, join, share
 from .learn import learn_part
@@ -46,8 +46,8 @@ def reduce_in_stages(
     method: Method,
     part_size: int = PART_SIZE,
     seed: int = 0,
-    settings: Settings | None = None,
-    report: Report = silent,
+    optimizer: Optimizer | None = None,
+    progress: Report = silent,
 ) -> Outcome:
     """Eliminate rows stage by stage until `core` are left.
 
@@ -63,9 +63,9 @@ def reduce_in_stages(
         Largest number of rows of a part, about.
     seed : int
         Seed of the partitioner.
-    settings : Settings, optional
+    optimizer : Optimizer, optional
         If given, the rotations of every part are optimised together; parts are smaller then.
-    report : Report
+    progress : Report
         Called now and then; a note that ends a stage ends in a newline.
 
     Returns
@@ -77,11 +77,11 @@ def reduce_in_stages(
     >>> from wavemmf.graphs import grid, normalized_laplacian
     >>> matrix = normalized_laplacian(grid(20, 20))
     >>> outcome = reduce_in_stages(matrix, 40, Method(4, 1, False, True, 1e-5), part_size=100)
-    >>> outcome.core.shape, len(outcome.stages) > 1
+    >>> outcome.h.core.shape, len(outcome.stages) > 1
     ((40, 40), True)
     """
     n = matrix.shape[0]
-    collected = _Stages(n, core, method, part_size, seed, settings, report)
+    collected = _Stages(n, core, method, part_size, seed, optimizer, progress)
     active: Any = matrix
     labels: Integers = np.arange(n)
     while active.shape[0] > core:
@@ -95,15 +95,15 @@ class _Stages(Collected):
 
     def __init__(
         self, n: int, core: int, method: Method, part_size: int, seed: int,
-        settings: Settings | None, report: Report,
+        optimizer: Optimizer | None, progress: Report,
     ) -> None:  # fmt: skip
         super().__init__(n)
         self.core = core
         self.method = method
         self.part_size = part_size
         self.seed = seed
-        self.settings = settings
-        self.report = report
+        self.optimizer = optimizer
+        self.progress = progress
 
     def next(self, active: Any, labels: Integers) -> tuple[Any, Integers]:
         """Run one stage; return what is left of the matrix, and which rows those are."""
@@ -117,7 +117,7 @@ class _Stages(Collected):
 
     def _cut(self, active: Any) -> tuple[Cut, bool]:
         """Parts with few rows on borders, and whether they are small enough for learning."""
-        sizes = [(size, True) for size in _LEARNED_SIZES] if self.settings is not None else []
+        sizes = [(size, True) for size in _LEARNED_SIZES] if self.optimizer is not None else []
         plain = [(self.part_size, False), (_LARGER * self.part_size, False)]
         for size, learn in [*sizes, *plain]:
             pieces = cut(active, size, self.seed)
@@ -134,9 +134,9 @@ class _Stages(Collected):
         def finished(position: int, result: Reduced) -> None:
             nonlocal done
             done += result.rotations.wavelets.size
-            self.report(rows + done, total, f"stage {len(self.stages) + 1}")
+            self.progress(rows + done, total, f"stage {len(self.stages) + 1}")
 
-        extra = (self.method, self.settings) if learn else (self.method,)
+        extra = (self.method, self.optimizer) if learn else (self.method,)
         calls = [(p, t, *extra) for p, t in zip(pieces.parts, targets, strict=True)]
         function = learn_part if learn else reduce_part
         reduced: list[Reduced] = current_mapper()(function, calls, finished)
@@ -148,4 +148,4 @@ class _Stages(Collected):
             f"stage {len(self.stages)}: {stage['parts']} parts, {rows} rows left with "
             f"{left.nnz} entries, error so far {stage['residual']:.6g}{memory_in_use()}\n"
         )
-        self.report(self.n - rows, self.n - self.core, note)
+        self.progress(self.n - rows, self.n - self.core, note)

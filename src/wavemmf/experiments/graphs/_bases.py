@@ -43,9 +43,9 @@ def compute_bases(
     2
     """
     if numbering == 0:
-        made = factorize_many(graphs, cache=cache, report=progress, **settings)
+        made = factorize_many(graphs, cache=cache, progress=progress, **settings)
         return [basis_arrays(f, threshold) for f in made]
     orders = random_orders(graphs, numbering)
     turned = [relabelled(graph, order) for graph, order in zip(graphs, orders, strict=True)]
-    made = factorize_many(turned, cache=cache, report=progress, **settings)
+    made = factorize_many(turned, cache=cache, progress=progress, **settings)
     return [basis_arrays(f, threshold, order) for f, order in zip(made, orders, strict=True)]

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ..errors import InvalidInputError
-from .rotations import Floats
+from ..factorization.rotations import Floats
 
 __all__ = ["largest_eigenvalue_bound", "smoothed"]
 

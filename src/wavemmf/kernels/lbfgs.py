@@ -1,7 +1,8 @@
-"""L-BFGS on the rotations of a small matrix: many steps in one call.
+"""L-BFGS on rotations: where to go (`aim`), what to remember (`settle`), many steps in one call.
 
-The algorithm is that of `wavemmf.optimize.lbfgs`, which is told the same way there with
-Python's words. For a matrix of a hundred rows those words take longer than the arithmetic.
+A large problem is evaluated on all threads, so `wavemmf.optimize.lbfgs` calls `aim` and `settle`
+and evaluates in between. For a matrix of a hundred rows Python's words take longer than the
+arithmetic, and `lbfgs_steps` does all of it.
 
 Skew matrices are kept as the entries below their diagonals, back to back: `lower` says where
 these stand among the packed blocks, `upper` where their mirror images do. The scalar product of
@@ -15,16 +16,17 @@ import numpy as np
 
 from ._jit import jit
 from .gradient import loss_and_gradient
+from .linesearch import FOUND, LOWEST, SEARCH_SIZE, STEP, begin_search, judge
 from .simd import add_and_multiply
 from .stiefel import cayley_move
 from .vectors import dot
 
-__all__ = ["DESCENDED", "STUCK", "lbfgs_steps"]
+__all__ = ["CURVATURE", "DESCENDED", "STUCK", "SUFFICIENT", "aim", "lbfgs_steps", "settle"]
 
 # How a step can end.
 DESCENDED, STUCK = 0, 1
-# The Armijo and Wolfe constants, and how many points a search tries.
-_SUFFICIENT, _CURVATURE, _TRIALS = 1e-4, 0.9, 30
+# The Armijo and Wolfe constants.
+SUFFICIENT, CURVATURE = 1e-4, 0.9
 _NEGLIGIBLE = 1e-12
 
 
@@ -78,34 +80,52 @@ def _step(
     scratch, trial, best,
 ):  # fmt: skip
     """Search along the quasi-Newton direction, or along the gradient if that fails."""
+    slope, first = aim(gradient, moves, changes, products, counts)
+    length, reached = _search(
+        problem, sizes, lower, upper, blocks, value, slope, moves[counts[1]], first, counts,
+        scratch, trial, best,
+    )  # fmt: skip
+    outcome = settle(length, best[1], gradient, moves, changes, products, counts)
+    if length == 0.0:
+        return outcome, value
+    blocks[:] = best[0]
+    gradient[:] = best[1]
+    return outcome, reached
+
+
+@jit
+def aim(gradient, moves, changes, products, counts):
+    """Leave the direction of the next step in its place among the moves.
+
+    Returns the slope along it and the first step to try.
+    """
     steepness = _norm(gradient)
-    place = counts[1]
-    direction = moves[place]  # times the step found, this is the next move to keep
+    direction = moves[counts[1]]  # times the step found, this is the next move to keep
     _descent(gradient, moves, changes, products, counts, direction)
     slope = 2.0 * dot(direction, gradient)
     if slope >= -_NEGLIGIBLE * steepness * _norm(direction):
         counts[0] = 0
         direction[:] = -gradient
         slope = -steepness * steepness
-    first = 1.0
     if counts[0] == 0:
-        first = 0.1 / np.abs(direction).max()
-    length, reached = _search(
-        problem, sizes, lower, upper, blocks, value, slope, direction, first, counts, scratch,
-        trial, best,
-    )  # fmt: skip
+        return slope, 0.1 / np.abs(direction).max()
+    return slope, 1.0
+
+
+@jit
+def settle(length, after, gradient, moves, changes, products, counts):
+    """Remember a step of this length to where the gradient is `after`; 0 if none was found."""
     if length == 0.0:
         if counts[0] == 0:
-            return STUCK, value
+            return STUCK
         counts[0] = 0
-        return DESCENDED, value
-    direction *= length
+        return DESCENDED
+    place = counts[1]
+    moves[place] *= length
     for i in range(gradient.size):
-        changes[place, i] = best[1][i] - gradient[i]
-    blocks[:] = best[0]
-    gradient[:] = best[1]
+        changes[place, i] = after[i] - gradient[i]
     _keep(moves, changes, products, counts)
-    return DESCENDED, reached
+    return DESCENDED
 
 
 @jit
@@ -149,7 +169,7 @@ def _search(
     problem, sizes, lower, upper, blocks, value, slope, direction, step, counts, scratch,
     trial, best,
 ):  # fmt: skip
-    """Find a step with enough decrease that is not too short, as `armijo_wolfe` does.
+    """Find a step that `judge` accepts.
 
     Returns the step and its value, and leaves its point in `best`; step 0 if there is none.
     """
@@ -157,42 +177,22 @@ def _search(
     for i in range(lower.size):
         skew[lower[i]] = direction[i]
         skew[upper[i]] = -direction[i]
-    low, high = 0.0, np.inf
-    found, lowest = 0.0, np.inf
-    for _ in range(_TRIALS):
+    search = np.empty(SEARCH_SIZE)
+    begin_search(search, step)
+    over = False
+    while not over:
+        step = search[STEP]
         cayley_move(blocks, sizes, problem[7], skew, step, trial[0], change)
         reached = _evaluate(problem, lower, trial[0], full, trial[1])
         counts[2] += 1
-        if not reached <= value + _SUFFICIENT * step * slope:  # also true for NaN
-            high = step
-            step = _shorter(value, slope, low, step, reached)
-        else:
-            rate = 0.0
-            for i in range(lower.size):
-                rate += trial[1][i] * (change[lower[i]] - change[upper[i]])
-            enough = rate / step >= _CURVATURE * slope
-            if enough or found == 0.0 or reached < lowest:
-                found, lowest = step, reached
-                best[0][:] = trial[0]
-                best[1][:] = trial[1]
-            if enough:
-                break
-            low = step
-            step = 2.0 * step if np.isinf(high) else 0.5 * (low + high)
-        if high - low <= 1e-12 * low:  # never while there is no upper end
-            break
-    return found, lowest
-
-
-@jit
-def _shorter(value, slope, low, step, reached):
-    """Minimum of the parabola through what is known, kept between a tenth and a half."""
-    excess = reached - value - step * slope
-    guess = -0.5 * slope * step * step / excess if excess > 0.0 else 0.5 * step
-    span = step - low
-    if not np.isfinite(guess):
-        return low + 0.1 * span
-    return min(max(guess, low + 0.1 * span), low + 0.5 * span)
+        rate = 0.0
+        for i in range(lower.size):
+            rate += trial[1][i] * (change[lower[i]] - change[upper[i]])
+        better, over = judge(search, value, slope, reached, rate / step, SUFFICIENT, CURVATURE)
+        if better:
+            best[0][:] = trial[0]
+            best[1][:] = trial[1]
+    return search[FOUND], search[LOWEST]
 
 
 @jit

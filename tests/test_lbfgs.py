@@ -1,4 +1,4 @@
-"""L-BFGS in compiled code takes the same steps as its Python form."""
+"""L-BFGS takes the same steps whether a problem counts as small or as large."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wavemmf as wm
-from wavemmf.errors import InputTypeError, InvalidInputError
 from wavemmf.kernels.stiefel import cayley_step
-from wavemmf.optimize.lbfgs import LBFGS
+from wavemmf.optimize import LBFGS
+from wavemmf.optimize.descent import Rules
+from wavemmf.optimize.lbfgs import LBFGSDescent
 from wavemmf.optimize.objective import Objective
-from wavemmf.optimize.optimizer import Rules
-from wavemmf.optimize.small_lbfgs import SmallLBFGS
 
 KARATE = wm.graphs.normalized_laplacian(wm.graphs.karate()).toarray()
 
 
-def objective(matrix: np.ndarray, **shape: int) -> Objective:
-    return Objective(matrix, wm.factorize(matrix, **shape).rotations)
+def begun(large: bool = False, memory: int = 20, **shape: int) -> LBFGSDescent:
+    objective = Objective(KARATE, wm.factorize(KARATE, **shape).rotations)
+    assert objective.suits_one_thread
+    objective.suits_one_thread = not large
+    return LBFGSDescent(objective, objective.rotations.blocks, memory)
 
 
 @pytest.mark.parametrize(
@@ -34,13 +36,12 @@ def objective(matrix: np.ndarray, **shape: int) -> Objective:
     ids=str,
 )
 def test_the_same_steps(shape) -> None:
-    problem = objective(KARATE, **shape)
-    slow = LBFGS(problem, problem.rotations.blocks)
-    fast = SmallLBFGS(objective(KARATE, **shape), problem.rotations.blocks)
+    slow, fast = begun(large=True, **shape), begun(**shape)
     assert fast.point.value == slow.point.value
     for _ in range(12):
-        slow.step()
-        fast.step()
+        for each in (slow, fast):
+            made = each.advance([each.point.value], 1, Rules())
+            assert made.values == [each.point.value]
         np.testing.assert_allclose(fast.point.value, slow.point.value, rtol=1e-9)
         np.testing.assert_allclose(fast.point.blocks, slow.point.blocks, atol=1e-6)
         np.testing.assert_allclose(fast.point.gradient, slow.point.gradient, atol=1e-6)
@@ -48,10 +49,8 @@ def test_the_same_steps(shape) -> None:
 
 
 def test_many_steps_at_once_are_the_same_steps() -> None:
-    problem = objective(KARATE, core=8, k=8)
-    together = SmallLBFGS(problem, problem.rotations.blocks)
+    together, alone = begun(core=8, k=8), begun(core=8, k=8)
     made = together.advance([together.point.value], 40, Rules())
-    alone = SmallLBFGS(problem, problem.rotations.blocks)
     values = [alone.point.value]
     for _ in range(40):
         values += alone.advance(values, 1, Rules()).values
@@ -60,19 +59,18 @@ def test_many_steps_at_once_are_the_same_steps() -> None:
 
 
 def test_the_same_error_in_the_end() -> None:
-    problem = objective(KARATE, core=8, k=4)
-    slow = LBFGS(problem, problem.rotations.blocks)
+    slow = begun(large=True, core=8, k=4)
     for _ in range(400):
         slow.step()
-    fast = wm.factorize(KARATE, core=8, k=4, optimize="lbfgs", steps=400, tolerance=0)
+    fast = wm.factorize(KARATE, core=8, k=4, optimize=LBFGS(steps=400, tolerance=0))
     assert abs(fast.error() ** 2 - slow.point.value) <= 0.02 * slow.point.value
 
 
-def test_state_moves_between_runs() -> None:
-    problem = objective(KARATE, core=8, k=8)
-    first = SmallLBFGS(problem, problem.rotations.blocks, memory=5)
-    first.advance([first.point.value], 23, Rules())
-    second = SmallLBFGS(problem, problem.rotations.blocks, memory=5)
+@pytest.mark.parametrize("large", [False, True])
+def test_state_moves_between_runs(large) -> None:
+    first, second = (begun(large, memory=5, core=8, k=8) for _ in range(2))
+    for _ in range(23):
+        first.advance([first.point.value], 1, Rules())
     second.restore(first.state())
     for optimizer in (first, second):
         optimizer.advance([optimizer.point.value], 10, Rules())
@@ -89,7 +87,7 @@ def test_it_descends_and_stays_orthogonal(n, k, seed, tolerance) -> None:
     matrix = rng.normal(size=(n, n)) * (rng.random((n, n)) < 0.5)
     matrix = matrix + matrix.T
     start = wm.factorize(matrix, core=1, k=k)
-    f = wm.factorize(matrix, core=1, k=k, optimize="lbfgs", steps=25, tolerance=tolerance)
+    f = wm.factorize(matrix, core=1, k=k, optimize=LBFGS(steps=25, tolerance=tolerance))
     scale = 1e-12 * np.linalg.norm(matrix)
     assert f.error() <= start.error() + scale
     assert abs(f.error() - np.linalg.norm(matrix - f.to_dense())) <= 1e3 * scale
@@ -102,19 +100,11 @@ def test_stops_for_the_same_reasons() -> None:
     stopped = wm.factorize(KARATE, core=8, k=2, optimize="lbfgs", steps=7).history
     assert stopped.stopped == "7 steps were taken"
     assert len(stopped.errors) == 8
-    loose = wm.factorize(KARATE, core=8, k=4, optimize="lbfgs", tolerance=0.5).history
+    loose = wm.factorize(KARATE, core=8, k=4, optimize=LBFGS(tolerance=0.5)).history
     assert "steps gained less than 0.5" in loose.stopped
     assert len(loose.errors) == 11
     easy = wm.factorize(np.ones((6, 6)), core=1, k=2, optimize="lbfgs").history
     assert "gradient" in easy.stopped
-
-
-@pytest.mark.parametrize(
-    ("memory", "error"), [(0, InvalidInputError), (2.5, InputTypeError), ("a", InputTypeError)]
-)
-def test_bad_memory(memory, error) -> None:
-    with pytest.raises(error, match="memory must be"):
-        wm.factorize(KARATE, core=8, optimize="lbfgs", options={"memory": memory})
 
 
 @pytest.mark.parametrize("step", [1e-9, 30.0, 1e4])

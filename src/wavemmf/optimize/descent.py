@@ -1,4 +1,4 @@
-"""What all optimisers of the rotations share: a point on the manifold, and a step."""
+"""What all methods share: a point on the manifold, and a step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..kernels.stiefel import cayley_step, cayley_velocity
 from ..kernels.vectors import dot, norm
 from .objective import Objective
 
-__all__ = ["Optimizer", "Point", "Progress", "Rules"]
+__all__ = ["Descent", "Point", "Rules", "Taken"]
 
 Floats = npt.NDArray[Any]
 
@@ -57,7 +57,7 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Progress:
+class Taken:
     """Objective and squared error after every step taken, and why none is possible any more."""
 
     values: list[float]
@@ -65,7 +65,7 @@ class Progress:
     reason: str | None
 
 
-class Optimizer(ABC):
+class Descent(ABC):
     """Moves a point on the product of orthogonal groups, one step at a time.
 
     Directions and gradients are packed skew matrices; a direction X with step length t moves every
@@ -87,13 +87,13 @@ class Optimizer(ABC):
     def step(self) -> str | None:
         """Take one step; return why no further step is possible, if so."""
 
-    def advance(self, values: list[float], most: int, rules: Rules) -> Progress:
+    def advance(self, values: list[float], most: int, rules: Rules) -> Taken:
         """Take one step, or up to `most` if that is faster, and no further than `rules` allow.
 
         `values` are the objective at the start and after every step so far.
         """
         reason = self.step()
-        return Progress([self.point.value], [self.point.residual], reason)
+        return Taken([self.point.value], [self.point.residual], reason)
 
     def state(self) -> dict[str, Any]:
         """Everything needed to continue exactly from here: numbers and arrays by name."""

@@ -1,4 +1,4 @@
-"""A preconditioner for a matrix: rotations chosen for what iterations find hard.
+"""A preconditioner of a matrix: rotations chosen for what iterations find hard.
 
 A factorization is good where entries are large, and conjugate gradients are slow where eigenvalues
 are small. So the rotations are chosen for a matrix that has the same eigenvectors, and large
@@ -13,12 +13,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from .errors import InvalidInputError
-from .factorization import Factorization
-from .factorization.smoothing import largest_eigenvalue_bound, smoothed
-from .factorize import factorize
-from .graphs import as_matrix
-from .validation import check_finite, check_integer, check_memory
+from ..errors import InvalidInputError
+from ..factorization import Factorization
+from ..factorize import factorize
+from ..graphs import as_matrix
+from ..validation import check_finite, check_integer, check_memory
+from .smoothing import largest_eigenvalue_bound, smoothed
 
 __all__ = ["preconditioner"]
 
@@ -28,7 +28,7 @@ _MULTIPLICATIONS_PER_ROW = 512
 
 def preconditioner(
     A: Any,
-    core: int | None = None,
+    core: int | float | None = None,
     k: int = 4,
     *,
     shift: float = 0.0,
@@ -71,7 +71,7 @@ def preconditioner(
 
     See Also
     --------
-    wavemmf.Factorization.preconditioner : the same steps around a factorization that exists.
+    from_factorization : the same steps around a factorization that exists.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def preconditioner(
     >>> from scipy.sparse.linalg import cg
     >>> grid = wm.graphs.grid(12, 12)
     >>> a = wm.graphs.laplacian(grid) + 0.01 * sp.eye_array(144)
-    >>> cg(a, np.ones(144), M=wm.preconditioner(a))[1]
+    >>> cg(a, np.ones(144), M=preconditioner(a))[1]
     0
     """
     power = check_integer("power", power, 1)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
+from ..errors import InvalidInputError
 from ..kernels.vectors import dot
+from ..validation import check_positive
+from .descent import Descent, Floats
 from .linesearch import armijo_wolfe
 from .objective import Objective
-from .optimizer import Floats, Optimizer
+from .settings import Optimizer
 
-__all__ = ["CayleyDescent"]
+__all__ = ["Stiefel"]
 
 
-class CayleyDescent(Optimizer):
-    r"""Steepest descent along the Cayley curve of the gradient.
+@dataclass(frozen=True, kw_only=True)
+class Stiefel(Optimizer):
+    r"""Steepest descent along the Cayley curve of the gradient, by name "cayley".
 
     With G the gradient at X and the skew matrix :math:`A = G X^T - X G^T`, follow
     :math:`Y(\tau) = (I + \frac{\tau}{2} A)^{-1} (I - \frac{\tau}{2} A) X` until the Armijo and
@@ -25,30 +30,53 @@ class CayleyDescent(Optimizer):
 
     Parameters
     ----------
-    objective : Objective
-        What is minimised.
-    blocks : array
-        Where to start.
     sufficient, curvature : float
         The constants :math:`0 < \rho_1 < \rho_2 < 1` of the two conditions.
     first_step : float
         The first step tried, relative to the inverse of the largest entry of A.
+    steps, tolerance, gradient_tolerance, smoothness, power
+        When it ends and what is minimised, see `Optimizer`.
+    callback, checkpoint, checkpoint_seconds
+        See `Optimizer`.
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> f = wm.factorize(wm.graphs.karate(), core=8, optimize=Stiefel(steps=20, curvature=0.5))
+    >>> f.history.method, len(f.history.errors)
+    ('cayley', 21)
     """
 
-    def __init__(
-        self,
-        objective: Objective,
-        blocks: Floats,
-        sufficient: float = 1e-4,
-        curvature: float = 0.9,
-        first_step: float = 0.1,
-    ) -> None:
+    name: ClassVar[str] = "cayley"
+
+    sufficient: float = 1e-4
+    curvature: float = 0.9
+    first_step: float = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0.0 < self.sufficient < self.curvature < 1.0:
+            raise InvalidInputError(
+                "sufficient and curvature must be numbers with 0 < sufficient < curvature < 1, "
+                f"got {self.sufficient!r} and {self.curvature!r}"
+            )
+        check_positive("first_step", self.first_step)
+
+    def begin(self, objective: Objective, blocks: Floats) -> Descent:
+        """Return the method at its start."""
+        return _StiefelDescent(objective, blocks, self)
+
+
+class _StiefelDescent(Descent):
+    """The method in progress."""
+
+    def __init__(self, objective: Objective, blocks: Floats, settings: Stiefel) -> None:
         super().__init__(objective, blocks)
-        self.sufficient = sufficient
-        self.curvature = curvature
+        self.settings = settings
         largest = float(abs(self.point.gradient).max(initial=0.0))
+        first = settings.first_step
         # The gradient we keep is half of the skew matrix A of the paper.
-        self.length = first_step / (2.0 * largest) if largest > 0.0 else first_step
+        self.length = first / (2.0 * largest) if largest > 0.0 else first
 
     def step(self) -> str | None:
         """Follow the curve to a point that satisfies both conditions."""
@@ -63,8 +91,8 @@ class CayleyDescent(Optimizer):
             lambda tau: self.move(-skew, tau),
             lambda point, tau: self.slope(point, -skew, tau),
             self.length,
-            self.sufficient,
-            self.curvature,
+            self.settings.sufficient,
+            self.settings.curvature,
         )
         if found is None:
             return "no step along the gradient decreases the objective"

@@ -1,0 +1,11 @@
+"""Preconditioners for conjugate gradients: fewer iterations than Jacobi's, not less time.
+
+>>> import wavemmf as wm
+>>> wm.precondition.preconditioner(wm.graphs.cycle(12), shift=0.1).shape
+(12, 12)
+"""
+
+from .chosen import preconditioner
+from .given import from_factorization
+
+__all__ = ["from_factorization", "preconditioner"]
