@@ -118,20 +118,24 @@ def project(
 def _direct_error(matrix: Any, rotations: Rotations, diagonal: Floats, block: Any) -> float:
     """Norm of ``A W.T - W.T H``, column by column: slower, but small errors survive rounding."""
     n, core = rotations.n, rotations.core
-    outside = np.where(np.isin(np.arange(n), core), 0.0, diagonal)
-    entries = sp.coo_array(block)
-    inside = sp.csc_array(
-        (entries.data, (core[entries.coords[0]], core[entries.coords[1]])), (n, n)
-    )
-    h = sp.csc_array(sp.diags_array(outside)) + inside
+
+    def rows_of_basis(coordinates: Any) -> Any:
+        unit = np.zeros((n, coordinates.size))
+        unit[coordinates, np.arange(coordinates.size)] = 1.0
+        return transform(rotations, unit, None, forward=False)
+
     squared = 0.0
-    for first in range(0, n, _COLUMNS):
-        last = min(first + _COLUMNS, n)
-        unit = np.zeros((n, last - first))
-        unit[np.arange(first, last), np.arange(last - first)] = 1.0
-        wavelets = transform(rotations, unit, None, forward=False)
-        approximated = transform(rotations, h[:, first:last].toarray(), None, forward=False)
-        squared += float(((matrix @ wavelets - approximated) ** 2).sum())
+    for first in range(0, rotations.wavelets.size, _COLUMNS):
+        chosen = rotations.wavelets[first : first + _COLUMNS]
+        wavelets = rows_of_basis(chosen)  # a column of H has one entry here
+        squared += float(((matrix @ wavelets - wavelets * diagonal[chosen]) ** 2).sum())
+    entries = sp.csc_array(block)
+    for first in range(0, core.size, _COLUMNS):
+        last = min(first + _COLUMNS, core.size)
+        inside = np.zeros((n, last - first))
+        inside[core] = entries[:, first:last].toarray()
+        approximated = transform(rotations, inside, None, forward=False)
+        squared += float(((matrix @ rows_of_basis(core[first:last]) - approximated) ** 2).sum())
     return float(np.sqrt(squared))
 
 
