@@ -84,9 +84,8 @@ def test_entries_come_and_go(seed: int) -> None:
     sizes = {rows.columns.size}
     for step in range(300):
         row, column = (int(i) for i in rng.integers(9, size=2))
-        arena = (rows.columns, rows.values, rows.start, rows.length, row, column)
         if rng.random() < (0.2 if step < 200 else 0.7):
-            remove_entry(*arena)
+            remove_entry(rows.columns, rows.values, rows.start, rows.length, rows.room, row, column)
             expected[row, column] = 0.0
         else:
             rows.make_room(row, int(rows.length[row]) + 1 + 3 * (step % 7 == 0))

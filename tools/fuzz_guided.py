@@ -30,8 +30,8 @@ from typing import Any
 # Megabytes and bytes of input; seconds until a case is given up.
 MEMORY, LONGEST, HANGS = 4096, 2**16, 60
 NAMES = [
-    "mtx", "mtx.gz", "edges", "edges.gz", "npy", "npz", "mmf", "mmfs", "checkpoint", "policy",
-    "net", "training",
+    "mtx", "mtx.gz", "edges", "edges.gz", "npy", "npz", "mmf", "mmfs", "checkpoint", "pickled",
+    "planetoid", "tu", "linqs", "snap", "minnesota", "mnist", "policy", "net", "training",
 ]  # fmt: skip
 
 

@@ -35,6 +35,7 @@ from typing import Any
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
+from fuzz_datasets import bundle, datasets, pickles, reading
 
 import wavemmf as wm
 from wavemmf.errors import WavemmfError
@@ -124,12 +125,16 @@ def inside_safetensors(content: bytes, draw: random.Random, damage: Damage) -> b
 
 @dataclass(frozen=True)
 class Reader:
-    """What reads a kind of file, valid files to start from, and how to get inside of them."""
+    """What reads a kind of file, valid files to start from, and how to get inside of them.
+
+    `share` is how often a container is damaged inside rather than itself.
+    """
 
     suffix: str
     read: Callable[[Path], Any]
     seeds: list[bytes]
     inside: Inside = nowhere
+    share: float = 0.5
 
     def case(self, seed: int, number: int) -> bytes:
         """Return the content of a case."""
@@ -137,8 +142,8 @@ class Reader:
         return self.damage(draw.choice(self.seeds), draw)
 
     def damage(self, content: bytes, draw: random.Random, damage: Damage = mutate) -> bytes:
-        """Damage a container as often as what is in it."""
-        if self.inside is nowhere or draw.random() >= 0.5:
+        """Damage a container, or what is in it."""
+        if self.inside is nowhere or draw.random() >= self.share:
             return damage(content, draw)
         return self.inside(content, draw, damage)
 
@@ -183,7 +188,11 @@ def readers(trained: bool = True) -> dict[str, Reader]:
             packed,
         ),
         "checkpoint": checkpoints(a, f),
+        "pickled": Reader(".pickle", *pickles()),
     }
+    for name, (load, files) in datasets().items():
+        read = reading(load, files, fast_folder())
+        found[name] = Reader(".zip", read, [bundle(files)], packed, share=1.0)
     if trained:
         with contextlib.suppress(ImportError):
             found |= trained_readers()

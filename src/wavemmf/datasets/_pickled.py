@@ -61,7 +61,7 @@ def read_pickled(path: Path) -> NDArray[Any] | sp.csr_array | dict[Any, Any]:
     Parameters
     ----------
     path : Path
-        The file, plain or gzipped; any protocol of binary pickles up to 4.
+        The file, plain or gzipped; pickled by Python 2, or by Python 3 with protocol 3 or 4.
 
     Raises
     ------

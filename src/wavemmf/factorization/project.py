@@ -123,16 +123,25 @@ def project(
 
 def _direct_error(matrix: Any, rotations: Rotations, h: CoreDiagonal) -> float:
     """Norm of ``A W.T - W.T H``, column by column: slower, but small errors survive rounding."""
-    n = rotations.n
-    columns = sp.csc_array(h.to_sparse())
+    n, core = rotations.n, rotations.core
+
+    def rows_of_basis(coordinates: Any) -> Any:
+        unit = np.zeros((n, coordinates.size))
+        unit[coordinates, np.arange(coordinates.size)] = 1.0
+        return transform(rotations, unit, None, forward=False)
+
     squared = 0.0
-    for first in range(0, n, _COLUMNS):
-        last = min(first + _COLUMNS, n)
-        unit = np.zeros((n, last - first))
-        unit[np.arange(first, last), np.arange(last - first)] = 1.0
-        wavelets = transform(rotations, unit, None, forward=False)
-        approximated = transform(rotations, columns[:, first:last].toarray(), None, forward=False)
-        squared += float(((matrix @ wavelets - approximated) ** 2).sum())
+    for first in range(0, rotations.wavelets.size, _COLUMNS):
+        chosen = rotations.wavelets[first : first + _COLUMNS]
+        wavelets = rows_of_basis(chosen)  # a column of H has one entry here
+        squared += float(((matrix @ wavelets - wavelets * h.diagonal[chosen]) ** 2).sum())
+    entries = sp.csc_array(h.core)
+    for first in range(0, core.size, _COLUMNS):
+        last = min(first + _COLUMNS, core.size)
+        inside = np.zeros((n, last - first))
+        inside[core] = entries[:, first:last].toarray()
+        approximated = transform(rotations, inside, None, forward=False)
+        squared += float(((matrix @ rows_of_basis(core[first:last]) - approximated) ** 2).sum())
     return float(np.sqrt(squared))
 
 

@@ -482,14 +482,20 @@ def _best_partner(p, matrix, gram, energy, active):
 def _best_pivot(
     matrix, gram, energy, active, choice, rng, groups, sizes, scores, dirty, fresh, memory, level
 ):
-    """The pivot with the smallest score, after re-scoring it if its score is not of this level."""
+    """The pivot with the smallest score, after re-scoring it if its score is not of this level.
+
+    No score is below zero, so the first pivot that costs nothing is the one: the others stay
+    dirty. Leaves of a hub are such pivots, and all have the same partners.
+    """
     for p in range(active):
-        if dirty[p]:
+        if dirty[p] or scores[p] == 0.0:
             _score_pivot(
                 p, matrix, gram, energy, active, choice, rng, groups, sizes, scores, memory, level
             )
             dirty[p] = False
             fresh[p] = level
+            if scores[p] == 0.0:
+                return p
     while True:
         p = 0
         for i in range(1, active):

@@ -38,6 +38,8 @@ __all__ = ["score_all", "sparse_greedy_levels"]
 
 # Entries below this share of the norm of their row do not look for partners.
 _LITTLE = 0.1
+# Through a longer row a pivot meets only this many rows: those next to it there.
+_HUB = 1024
 # Marks pivots that will be scored again at the end of the level.
 _WAITING = -1
 
@@ -188,6 +190,8 @@ def _rescore_around(
             other = seen[q]
             if place[other] < 0 or not rows[2][other] or stamp[other] == _WAITING:
                 continue
+            if scores[other] == 0.0:
+                continue  # nothing can be better: it is scored again when its turn comes
             if stamp[other] != _stamp_of(groups[other, : sizes[other]], version):
                 stamp[other] = _WAITING
                 touched[waiting] = other
@@ -258,7 +262,9 @@ def _gram_row(p, store, least, workspace, seen):
     """Add up the rows of the neighbours of `p` in `workspace`; `seen` lists what was written.
 
     Neighbours with a squared weight below `least` are left out: rows have many small entries, and
-    the sum only ranks partners; scores come from exact Gram blocks.
+    the sum only ranks partners; scores come from exact Gram blocks. For the same reason a hub
+    shows only a part of its row, and a different one to each pivot: otherwise each of its
+    neighbours would cost as much as all of them, and all would want the same partners.
     """
     columns, values, start, length = store
     count = 0
@@ -267,7 +273,8 @@ def _gram_row(p, store, least, workspace, seen):
         weight = values[q]
         if weight * weight < least:
             continue
-        for z in range(start[c], start[c] + length[c]):
+        z, shown = _shown(c, p, store)
+        for _ in range(shown):
             j = columns[z]
             if workspace[j] == 0.0:
                 seen[count] = j
@@ -275,7 +282,23 @@ def _gram_row(p, store, least, workspace, seen):
             workspace[j] += weight * values[z]
             if workspace[j] == 0.0:
                 workspace[j] = 1e-300  # cancelled: keep it listed once only
+            z += 1
+            if z == start[c] + length[c]:
+                z = start[c]
     return count
+
+
+@jit
+def _shown(c, p, store):
+    """Where the entries of row `c` begin that its neighbour `p` meets, and how many there are.
+
+    Behind the last entry comes the first, so of two rows each meets the other or neither does.
+    """
+    columns, _, start, length = store
+    if length[c] <= _HUB:
+        return start[c], length[c]
+    own = find_entry(columns, start, length, c, p) - start[c]
+    return start[c] + (own - _HUB // 2) % length[c], _HUB + 1
 
 
 @jit
@@ -364,7 +387,7 @@ def _reach(p, store, least):
     total = 0
     for q in range(start[p], start[p] + length[p]):
         if values[q] * values[q] >= least:
-            total += length[columns[q]]
+            total += min(length[columns[q]], _HUB + 1)
     return total
 
 

@@ -68,12 +68,12 @@ def write_back(
             squared = value * value
             if leaving[a]:
                 energy[c] = max(energy[c] - squared, 0.0)
-                remove_entry(columns, values, start, length, c, rows[a])
+                remove_entry(columns, values, start, length, room, c, rows[a])
             elif squared <= limit * min(energy[c], energy[rows[a]]):
                 energy[c] = max(energy[c] - squared, 0.0)
                 rotated[a, q] = 0.0
                 lost += 2.0 * squared
-                remove_entry(columns, values, start, length, c, rows[a])
+                remove_entry(columns, values, start, length, room, c, rows[a])
             else:
                 set_entry(columns, values, start, length, c, rows[a], value)
     order = np.argsort(union[:width])

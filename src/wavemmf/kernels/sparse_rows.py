@@ -83,15 +83,23 @@ def set_entry(columns, values, start, length, row, column, value):
 
 
 @jit
-def remove_entry(columns, values, start, length, row, column):
-    """Delete an entry if it is there."""
+def remove_entry(columns, values, start, length, room, row, column):
+    """Delete an entry if it is there: the shorter of the sides beside it moves."""
     at = find_entry(columns, start, length, row, column)
     end = start[row] + length[row]
-    if at < end and columns[at] == column:
+    if at == end or columns[at] != column:
+        return
+    length[row] -= 1
+    if at - start[row] < end - 1 - at:
+        for q in range(at, start[row], -1):
+            columns[q] = columns[q - 1]
+            values[q] = values[q - 1]
+        start[row] += 1
+        room[row] -= 1
+    else:
         for q in range(at, end - 1):
             columns[q] = columns[q + 1]
             values[q] = values[q + 1]
-        length[row] -= 1
 
 
 @jit
