@@ -19,10 +19,10 @@ from unittest import mock
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
-from wavemmf.graphs.pickled import read_pickled
-from wavemmf.graphs.planetoid import planetoid
 
 import wavemmf as wm
+from wavemmf.datasets import planetoid
+from wavemmf.datasets._pickled import read_pickled
 from wavemmf.errors import FileFormatError
 
 Files = dict[str, bytes]
@@ -39,7 +39,7 @@ def bundle(files: Files) -> bytes:
 
 
 def reading(load: Callable[[], Any], files: Files, folder: str | None) -> Reading:
-    """Return the function that unpacks an archive of such files, somewhere in `folder`, and loads."""
+    """Return the function that unpacks an archive of such files into `folder`, and loads them."""
 
     def read(path: Path) -> Any:
         with tempfile.TemporaryDirectory(dir=folder) as data:
@@ -66,8 +66,8 @@ def datasets() -> dict[str, tuple[Callable[[], Any], Files]]:
     """Return what loads a data set, and its files, by name."""
     return {
         "planetoid": (lambda: planetoid("Cora"), planetoid_files()),
-        "tu": (lambda: wm.graphs.tu_dataset("TINY"), tu_files()),
-        "linqs": (lambda: wm.graphs.linqs("cora"), linqs_files()),
+        "tu": (lambda: wm.datasets.tu_dataset("TINY"), tu_files()),
+        "linqs": (lambda: wm.datasets.linqs("cora"), linqs_files()),
         "snap": (lambda: wm.graphs.snap("tiny"), snap_files()),
         "minnesota": (wm.graphs.minnesota, minnesota_files()),
         "mnist": (lambda: wm.graphs.mnist_kernel(per_class=1), mnist_files()),
