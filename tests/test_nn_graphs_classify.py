@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gzip
 import json
 from dataclasses import replace
 
@@ -32,6 +33,7 @@ from wavemmf.nn import (  # noqa: E402
     paired_graph_difference,
 )
 from wavemmf.nn.graphs.duplicates import isomorphic, seen_in_training  # noqa: E402
+from wavemmf.nn.graphs.folds import _indices  # noqa: E402
 from wavemmf.nn.graphs.kernel import DEPTHS, subtree_kernels, train_kernel  # noqa: E402
 from wavemmf.nn.graphs.models import make_graph_model  # noqa: E402
 from wavemmf.nn.graphs.numbering import relabelled  # noqa: E402
@@ -146,6 +148,19 @@ def test_fixed_folds_are_read_from_the_data_folder(data_dir, name, kind):
     assert len(folds) == 10
     for fold in folds:
         assert np.array_equal(np.union1d(fold.train, fold.test), np.arange(len(problem)))
+
+
+@pytest.mark.parametrize("index", ["0_1", "\u0661", "x", "1.0"])
+def test_fixed_folds_are_plain_integers(tmp_path, monkeypatch, index):
+    monkeypatch.setenv("WAVEMMF_DATA", str(tmp_path))
+    folder = tmp_path / "TUDataset" / "MINE" / "10fold_idx"
+    folder.mkdir(parents=True)
+    (folder / "train_idx-1.txt").write_text(f"0\n{index}\n", encoding="utf-8")
+    with pytest.raises(FileFormatError, match="not a list of integers"):
+        _indices("TUDataset/MINE/10fold_idx/train_idx-1.txt", 5)
+    (folder / "train_idx-1.txt").unlink()
+    (folder / "train_idx-1.txt.gz").write_bytes(gzip.compress(b"0\n1\n"))
+    assert _indices("TUDataset/MINE/10fold_idx/train_idx-1.txt", 5).tolist() == [0, 1]
 
 
 def test_fixed_folds_that_overlap_or_lie_outside_are_refused(tmp_path, monkeypatch):

@@ -39,7 +39,7 @@ def bundle(files: Files) -> bytes:
 
 
 def reading(load: Callable[[], Any], files: Files, folder: str | None) -> Reading:
-    """Return the function that unpacks an archive of such files, somewhere in `folder`, and loads."""
+    """Return the function that unpacks an archive of such files in `folder`, and loads."""
 
     def read(path: Path) -> Any:
         with tempfile.TemporaryDirectory(dir=folder) as data:

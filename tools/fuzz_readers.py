@@ -35,7 +35,6 @@ from typing import Any
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
-
 from fuzz_datasets import bundle, datasets, pickles, reading
 
 import wavemmf as wm

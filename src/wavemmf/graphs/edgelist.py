@@ -20,7 +20,14 @@ from ..errors import FileFormatError, TooLargeError
 from ..validation import check_memory
 from .graph import Graph, graph_from_edges
 
-__all__ = ["check_order", "is_plain_number_text", "read_content", "read_edge_list", "read_text"]
+__all__ = [
+    "check_order",
+    "is_plain_number_text",
+    "read_content",
+    "read_edge_list",
+    "read_integers",
+    "read_text",
+]
 
 _COMMENT_LINE = re.compile(r"^[ \t]*[#%][^\n]*$", re.MULTILINE)
 _TITLES = re.compile(
@@ -162,6 +169,17 @@ def is_plain_number_text(text: str) -> bool:
     (True, False, False)
     """
     return text.isascii() and "_" not in text
+
+
+def read_integers(path: Path) -> NDArray[np.int64]:
+    """Read integers separated by white space, gzipped or not."""
+    text = read_text(path)
+    if not is_plain_number_text(text):
+        raise FileFormatError(f"{path} is not a list of integers")
+    try:
+        return np.array(text.split(), dtype=np.int64)
+    except (ValueError, OverflowError) as error:
+        raise FileFormatError(f"{path} is not a list of integers: {error}") from error
 
 
 def _is_header(first: list[str], second: list[str]) -> bool:

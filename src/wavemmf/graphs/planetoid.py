@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import FileFormatError
 from ..validation import check_choice
 from .datafolder import data_file
-from .edgelist import read_text
+from .edgelist import read_integers
 from .graph import Graph, graph_from_edges
 from .pickled import read_pickled
 
@@ -111,10 +111,7 @@ def _indicators(name: str) -> NDArray[Any]:
 
 def _test_nodes(name: str) -> Integers:
     path = data_file(name)
-    try:
-        found = np.array(read_text(path).split(), dtype=np.int64)
-    except (ValueError, OverflowError) as error:
-        raise FileFormatError(f"{path} is not a list of integers: {error}") from error
+    found = read_integers(path)
     if not found.size or found.min() < 0 or np.unique(found).size < found.size:
         raise FileFormatError(f"{path} must list different nodes")
     return found
