@@ -129,6 +129,7 @@ bench: $(VENV)/.torch ## speed, as ratios measured side by side
 
 bench-scale: $(VENV)/.torch ## large sparse graphs and data sets of many graphs (half an hour)
 	$(BIN)/python benchmarks/bench_scale.py
+	$(BIN)/python benchmarks/bench_hubs.py
 	$(BIN)/python benchmarks/bench_many.py
 
 fuzz: $(VENV)/.torch ## damaged and lying files for every reader (up to ten minutes each)

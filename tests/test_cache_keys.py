@@ -527,3 +527,36 @@ def test_a_training_goes_on_with_nothing_changed(
         with pytest.raises(InvalidInputError, match="another version of wavemmf"):
             train_policy(**settings)
     assert train_policy(**settings).history.episodes == 4
+
+
+def test_a_kept_run_that_is_nested_without_end_is_computed_again(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    from wavemmf.nn.results import ResultStore
+
+    store = ResultStore(tmp_path)
+    store.save(("run",), "key", {"accuracy": 0.5})
+    (tmp_path / "run.json").write_text("[" * 200_000)
+    assert store.load(("run",), "key", dict) is None
+
+
+def test_a_run_that_cannot_be_kept_is_not_lost(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    from wavemmf.nn.results import ResultStore
+
+    store = ResultStore(tmp_path / "runs")
+    (tmp_path / "runs").rmdir()
+    with pytest.warns(UserWarning, match="the run cora_0 could not be kept"):
+        store.save(("cora", 0), "key", {"accuracy": 0.5})
+
+
+def test_a_basis_that_cannot_be_kept_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("wavemmf.cache.save_collection", full)
+    with pytest.warns(UserWarning, match="could not be kept.*No space left"):
+        assert wm.nn.wavelet_basis(KARATE, core=8, k=4, cache=tmp_path).n == 34

@@ -383,3 +383,18 @@ def test_real_mnist(need_data):
     kernel = datasets.mnist_kernel()
     assert kernel.shape == (1000, 1000)
     assert 0.4 < kernel.mean() < 0.9
+
+
+@pytest.mark.parametrize("label", ["0.5", "nan", "inf", "1e300", "1_0", "x"])
+def test_labels_of_a_graph_are_integers(folder, label):
+    put(folder, "snap/tiny.edges", "0 1\n1 2\n")
+    put(folder, "snap/tiny.labels", f"0\n{label}\n1\n")
+    with pytest.raises(FileFormatError, match=r"tiny\.labels"):
+        graphs.snap("tiny")
+
+
+def test_empty_tables_of_a_graph_are_refused(folder):
+    put(folder, "snap/tiny.edges", "0 1\n1 2\n")
+    put(folder, "snap/tiny.xy", " \n")
+    with pytest.raises(FileFormatError, match=r"tiny\.xy is empty"):
+        graphs.snap("tiny")

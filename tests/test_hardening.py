@@ -14,6 +14,7 @@ import time
 import tracemalloc
 import zipfile
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -36,7 +37,8 @@ def tool(name):
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    with mock.patch.object(sys, "path", [str(path.parent), *sys.path]):  # tools use each other
+        spec.loader.exec_module(module)
     return module
 
 
@@ -57,8 +59,12 @@ def readers(fuzz):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    "name", ["mtx", "mtx.gz", "edges", "edges.gz", "npy", "npz", "mmf", "mmfs", "checkpoint"]
-)
+    "name",
+    [
+        "mtx", "mtx.gz", "edges", "edges.gz", "npy", "npz", "mmf", "mmfs", "checkpoint", "pickled",
+        "planetoid", "tu", "linqs", "snap", "minnesota", "mnist",
+    ],
+)  # fmt: skip
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

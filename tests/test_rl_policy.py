@@ -299,6 +299,16 @@ class TestFiles:
         with pytest.raises(FileFormatError, match=r"version 99 .* update it"):
             load_policy(path)
 
+    @pytest.mark.parametrize("version", ["Infinity", '{"wavemmf-float": "inf"}', "1.0", "true"])
+    def test_a_version_that_is_no_number_is_damage(self, tmp_path, version):
+        from safetensors.torch import save_file
+
+        path = tmp_path / "p.safetensors"
+        header = f'{{"format": "wavemmf-policy", "version": {version}}}'
+        save_file({"x": torch.zeros(2)}, path, metadata={"wavemmf": header})
+        with pytest.raises(FileFormatError, match=r"damaged: its version is .* not a whole number"):
+            load_policy(path)
+
     def test_nothing_is_left_when_the_folder_is_missing(self, tmp_path):
         with pytest.raises(InvalidInputError, match="does not exist"):
             Policy().save(tmp_path / "no" / "p.safetensors")

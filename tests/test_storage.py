@@ -322,7 +322,7 @@ def test_first_version_is_still_read(saved: Path) -> None:
     assert wm.load(saved).error() == expected.error()
 
 
-@pytest.mark.parametrize("version", [0, -1, "1", None, 1.5])
+@pytest.mark.parametrize("version", [0, -1, "1", None, 1.5, float("inf"), float("nan")])
 def test_nonsense_version(saved: Path, version: object) -> None:
     rewrite(saved, {"header.json": header(saved, version=version)})
     with pytest.raises(FileFormatError, match="version"):

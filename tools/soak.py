@@ -1,8 +1,9 @@
 """Random matrices and parameters through the public functions, for a long time.
 
-    python tools/soak.py [--minutes 20] [--cases 0] [--seed 0]
+    python tools/soak.py [--minutes 20] [--cases 0] [--seed 0] [--processes 2] [--threads 16]
 
 Every case draws a matrix, a way to factorize it and one property to check against dense algebra.
+Cases run on several threads of several processes at once: what they share must bear it.
 Prints how many cases each property had, and for every failure the number that repeats it
 (``--only NUMBER``). Exits with 1 if there was one.
 """
@@ -16,7 +17,9 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -218,14 +221,50 @@ def run_case(number: int, seed: int) -> tuple[str, str]:
     rng = np.random.default_rng([seed, number])
     check = PROPERTIES[number % len(PROPERTIES)]
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            matrix = draw_matrix(rng)
-            dense = matrix.toarray() if sp.issparse(matrix) else matrix
-            check(draw_factorization(matrix, rng), dense, matrix, rng)
+        matrix = draw_matrix(rng)
+        dense = matrix.toarray() if sp.issparse(matrix) else matrix
+        check(draw_factorization(matrix, rng), dense, matrix, rng)
     except Exception:
         return check.__name__, traceback.format_exc()
     return check.__name__, ""
+
+
+Done = tuple["Counter[str]", list[int]]
+
+
+def run_every(first: int, step: int, given: argparse.Namespace, end: float) -> Done:
+    """Run every so-manieth case until the time is up; return what was checked, and failures."""
+    done: Counter[str] = Counter()
+    failures = []
+    number = first
+    while time.time() < end and not 0 < given.cases <= number:
+        name, problem = run_case(number, given.seed)
+        done[name] += 1
+        if problem:
+            failures.append(number)
+            print(f"case {number}, {name}:\n{problem}", flush=True)
+        number += step
+    return done, failures
+
+
+def run_threads(process: int, given: argparse.Namespace, end: float) -> Done:
+    """Do the share of a process, on its threads."""
+    warnings.simplefilter("error")  # for all threads: they cannot have filters of their own
+    step = given.processes * given.threads
+    with ThreadPoolExecutor(given.threads) as threads:
+        firsts = range(process, step, given.processes)
+        calls = [threads.submit(run_every, first, step, given, end) for first in firsts]
+        return added(call.result() for call in calls)
+
+
+def added(parts: Iterable[Done]) -> Done:
+    """Return everything that was checked, and all failures."""
+    done: Counter[str] = Counter()
+    failures: list[int] = []
+    for checked, failed in parts:
+        done += checked
+        failures += failed
+    return done, failures
 
 
 def main() -> int:
@@ -234,32 +273,28 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--cases", type=int, default=0, help="stop after so many; 0: never")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=16, help="of each process")
     parser.add_argument("--only", type=int, help="the number of a case")
     add_record_option(parser)
-    arguments = parser.parse_args()
-    keep = Recorder(arguments.record)
-    if arguments.only is not None:
-        name, problem = run_case(arguments.only, arguments.seed)
+    given = parser.parse_args()
+    keep = Recorder(given.record)
+    if given.only is not None:
+        warnings.simplefilter("error")
+        name, problem = run_case(given.only, given.seed)
         print(name, problem or "holds")
         return bool(problem)
-    end = time.monotonic() + 60.0 * arguments.minutes
-    done: Counter[str] = Counter()
-    failures = []
-    number = 0
-    while time.monotonic() < end and not 0 < arguments.cases <= number:
-        name, problem = run_case(number, arguments.seed)
-        done[name] += 1
-        if problem:
-            failures.append(number)
-            print(f"case {number}, {name}:\n{problem}", flush=True)
-        number += 1
+    end = time.time() + 60.0 * given.minutes
+    with ProcessPoolExecutor(given.processes, get_context("spawn")) as processes:
+        calls = [processes.submit(run_threads, p, given, end) for p in range(given.processes)]
+        done, failures = added(call.result() for call in calls)
     rows = [{"property": name, "cases": count} for name, count in done.items()]
-    settings = {"minutes": arguments.minutes, "cases": arguments.cases}
-    rows.append({"property": "all", "cases": number, "failures": failures})
-    keep("soak", ["random matrices"], settings, [arguments.seed], rows)
+    rows.append({"property": "all", "cases": sum(done.values()), "failures": sorted(failures)})
+    settings = {name: getattr(given, name) for name in ("minutes", "cases", "processes", "threads")}
+    keep("soak", ["random matrices"], settings, [given.seed], rows)
     for name, count in done.items():
         print(f"{name:<36} {count}")
-    print(f"{number} cases, {len(failures)} failures {failures or ''}")
+    print(f"{sum(done.values())} cases, {len(failures)} failures {sorted(failures) or ''}")
     return bool(failures)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from ._files import warn_if_not_kept
 from ._fingerprint import fingerprint
 from .datasets import cache_folder
 from .errors import FileFormatError, InputTypeError, InvalidInputError
@@ -102,10 +103,11 @@ class ResultCache:
         return found
 
     def save(self, key: str, results: Sequence[Factorization]) -> None:
-        """Keep results; a large sparse core is not worth it."""
+        """Keep results, if the disk allows it; a large sparse core is not worth it."""
         if any(sp.issparse(result.core) for result in results):
             return
-        save_collection(results, self._path(key))
+        with warn_if_not_kept("factorizations"):
+            save_collection(results, self._path(key))
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.mmfs"

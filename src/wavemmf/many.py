@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ._files import warn_if_not_kept
 from ._progress import Report, silent
 from .cache import ResultCache, open_cache
 from .errors import InvalidInputError, TooLargeError
@@ -194,8 +193,7 @@ class _Work:
             index = missing[position]
             self._made[index] = made
             if self._store is not None:
-                with warn_if_not_kept("results of factorize_many"):
-                    self._store.save(self._keys[index], made)
+                self._store.save(self._keys[index], made)
             self._progress(sum(map(len, self._made.values())), self._total, "")
 
         return collect

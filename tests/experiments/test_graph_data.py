@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import replace
 
 import networkx as nx
@@ -24,6 +25,7 @@ from wavemmf.experiments.graphs import (  # noqa: E402
     make_folds,
 )
 from wavemmf.experiments.graphs._duplicates import isomorphic, seen_in_training  # noqa: E402
+from wavemmf.experiments.graphs._folds import _indices  # noqa: E402
 from wavemmf.experiments.graphs._kernel import DEPTHS, subtree_kernels, train_kernel  # noqa: E402
 from wavemmf.experiments.graphs._numbering import relabelled  # noqa: E402
 from wavemmf.experiments.graphs._problem import edge_label_counts  # noqa: E402
@@ -117,6 +119,19 @@ def test_fixed_folds_are_read_from_the_data_folder(tu_problem, name, kind):
     assert len(folds) == 10
     for fold in folds:
         assert np.array_equal(np.union1d(fold.train, fold.test), np.arange(len(problem)))
+
+
+@pytest.mark.parametrize("index", ["0_1", "\u0661", "x", "1.0"])
+def test_fixed_folds_are_plain_integers(tmp_path, monkeypatch, index):
+    monkeypatch.setenv("WAVEMMF_DATA", str(tmp_path))
+    folder = tmp_path / "TUDataset" / "MINE" / "10fold_idx"
+    folder.mkdir(parents=True)
+    (folder / "train_idx-1.txt").write_text(f"0\n{index}\n", encoding="utf-8")
+    with pytest.raises(FileFormatError, match="not a list of integers"):
+        _indices("TUDataset/MINE/10fold_idx/train_idx-1.txt", 5)
+    (folder / "train_idx-1.txt").unlink()
+    (folder / "train_idx-1.txt.gz").write_bytes(gzip.compress(b"0\n1\n"))
+    assert _indices("TUDataset/MINE/10fold_idx/train_idx-1.txt", 5).tolist() == [0, 1]
 
 
 def test_fixed_folds_that_overlap_or_lie_outside_are_refused(tmp_path, monkeypatch):

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -16,6 +15,8 @@ from ..errors import FileFormatError, InvalidInputError
 from ..io._edgelist import read_edge_list
 from ..io._text import read_text
 from ._folder import data_file, data_folder, find_data_file
+from ._matlab import read_matlab
+from ._tu import LARGEST_INTEGER
 
 __all__ = ["minnesota", "snap", "snap_names"]
 
@@ -39,11 +40,10 @@ def minnesota() -> Graph:
     D. Gleich, the MatlabBGL library; also in the SuiteSparse Matrix Collection.
     """
     path = data_file("minnesota/minnesota.mat")
-    try:
-        content = scipy.io.loadmat(path, variable_names=["A", "xy"])
-        adjacency, coordinates = sp.csr_array(content["A"]), content["xy"]
-    except (KeyError, ValueError, TypeError, NotImplementedError) as error:
-        raise FileFormatError(f"{path} is not the expected MATLAB file: {error!r}") from error
+    content = read_matlab(path)
+    adjacency, coordinates = content.get("A"), content.get("xy")
+    if not isinstance(adjacency, sp.csr_array) or not isinstance(coordinates, np.ndarray):
+        raise FileFormatError(f"{path} must hold a sparse matrix A and coordinates xy")
     adjacency.data[:] = 1.0  # A few roads are listed twice, with weight 2.
     return Graph(adjacency, coordinates=coordinates, name="minnesota")
 
@@ -72,7 +72,7 @@ def snap(name: str) -> Graph:
         graph.adjacency,
         name=name,
         coordinates=_read_table(f"snap/{name}.xy"),
-        labels=_as_labels(_read_table(f"snap/{name}.labels")),
+        labels=_read_labels(f"snap/{name}.labels"),
         node_names=graph.node_names,
     )
 
@@ -94,11 +94,19 @@ def _read_table(name: str) -> NDArray[np.float64] | None:
     path = find_data_file(name)
     if path is None:
         return None
+    lines = read_text(path).splitlines()
+    if not any(map(str.strip, lines)):
+        raise FileFormatError(f"{path} is empty")
     try:
-        return np.loadtxt(read_text(path).splitlines())
+        return np.loadtxt(lines)
     except ValueError as error:
         raise FileFormatError(f"{path} is not a table of numbers: {error}") from error
 
 
-def _as_labels(values: NDArray[np.float64] | None) -> NDArray[np.int64] | None:
-    return None if values is None else values.astype(np.int64)
+def _read_labels(name: str) -> NDArray[np.int64] | None:
+    values = _read_table(name)
+    if values is None:
+        return None
+    if not (np.abs(values) < LARGEST_INTEGER).all() or (values != np.rint(values)).any():
+        raise FileFormatError(f"{name} must have one integer per line")
+    return values.astype(np.int64)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._graph import Graph, graph_from_edges
 from ..errors import FileFormatError
-from ..io._text import read_text
+from ..io._text import read_integers
 from ..validation import check_choice
 from ._folder import data_file
 from ._pickled import read_pickled
@@ -111,10 +111,7 @@ def _indicators(name: str) -> NDArray[Any]:
 
 def _test_nodes(name: str) -> Integers:
     path = data_file(name)
-    try:
-        found = np.array(read_text(path).split(), dtype=np.int64)
-    except (ValueError, OverflowError) as error:
-        raise FileFormatError(f"{path} is not a list of integers: {error}") from error
+    found = read_integers(path)
     if not found.size or found.min() < 0 or np.unique(found).size < found.size:
         raise FileFormatError(f"{path} must list different nodes")
     return found

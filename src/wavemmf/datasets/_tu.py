@@ -15,10 +15,10 @@ from ..errors import FileFormatError, InvalidInputError
 from ..io._text import is_plain_number_text, read_text
 from ._folder import data_file, find_data_file
 
-__all__ = ["GraphDataset", "integer_table", "tu_dataset"]
+__all__ = ["LARGEST_INTEGER", "GraphDataset", "integer_table", "tu_dataset"]
 
-# Larger integers are not kept exactly by the tables, which are of floating-point numbers.
-_LARGEST_INTEGER = 2**53
+#: Larger integers are not kept exactly by the tables, which are of floating-point numbers.
+LARGEST_INTEGER = 2**53
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def integer_table(path: Path, columns: int) -> NDArray[np.int64]:
         If it holds anything else.
     """
     table = _table(path)
-    whole = (table == np.rint(table)) & (np.abs(table) < _LARGEST_INTEGER)
+    whole = (table == np.rint(table)) & (np.abs(table) < LARGEST_INTEGER)
     if table.shape[1] != columns or not whole.all():
         raise FileFormatError(f"{path} must have {columns} integers per line")
     return table.astype(np.int64)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .._files import atomic_write
+from .._files import atomic_write, warn_if_not_kept
 from .._json import json_text
 from ..errors import InvalidInputError
 
@@ -60,13 +60,14 @@ class ResultStore:
             if content["key"] != key or not _all_numbers(content["result"]):
                 return None
             return make(**content["result"])
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             return None  # damaged or foreign: computed again and replaced
 
     def save(self, name: Sequence[Any], key: str, result: dict[str, Any]) -> None:
-        """Keep the result of a run, as plain values."""
+        """Keep the result of a run, as plain values, if the disk allows it."""
         content = {"run": list(name), "key": key, "result": result}
-        with atomic_write(self._path(name)) as stream:
+        path = self._path(name)
+        with warn_if_not_kept(f"the run {path.stem}"), atomic_write(path) as stream:
             stream.write(json_text(content).encode("utf-8"))
 
     def _path(self, name: Sequence[Any]) -> Path:

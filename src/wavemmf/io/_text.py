@@ -7,10 +7,13 @@ import io
 import zlib
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import FileFormatError, TooLargeError
 from ..validation import check_memory
 
-__all__ = ["check_order", "is_plain_number_text", "read_content", "read_text"]
+__all__ = ["check_order", "is_plain_number_text", "read_content", "read_integers", "read_text"]
 
 # A graph may have this many vertices for free, and this many more for each of its edges:
 # beyond that, an id such as 10**15 is a mistake rather than a graph full of isolated vertices.
@@ -70,3 +73,14 @@ def is_plain_number_text(text: str) -> bool:
     (True, False, False)
     """
     return text.isascii() and "_" not in text
+
+
+def read_integers(path: Path) -> NDArray[np.int64]:
+    """Read integers separated by white space, gzipped or not."""
+    text = read_text(path)
+    if not is_plain_number_text(text):
+        raise FileFormatError(f"{path} is not a list of integers")
+    try:
+        return np.array(text.split(), dtype=np.int64)
+    except (ValueError, OverflowError) as error:
+        raise FileFormatError(f"{path} is not a list of integers: {error}") from error

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ...datasets import data_file
 from ...errors import FileFormatError, InvalidInputError
+from ...io._text import read_integers
 from ...validation import check_choice, check_integer
 from .._subsets import check_subsets
 
@@ -146,10 +147,7 @@ def _fixed(kind: str, dataset: str, size: int, count: int) -> list[Fold]:
 
 def _indices(name: str, size: int) -> Integers:
     path = data_file(name)
-    try:
-        found = np.array(path.read_text(encoding="ascii").split(), dtype=np.int64)
-    except ValueError as error:
-        raise FileFormatError(f"{path} is not a list of integers: {error}") from error
+    found = read_integers(path)
     if not found.size or found.min() < 0 or found.max() >= size:
         raise FileFormatError(f"{path} must hold indices between 0 and {size - 1}")
     return np.unique(found)
