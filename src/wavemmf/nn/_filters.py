@@ -18,8 +18,9 @@ __all__ = ["FILTERS", "FreeFilter", "SpectralFilter", "WaveletFilter", "make_fil
 #: Ways of saying what the gains are; see `FreeFilter` and `SpectralFilter`.
 FILTERS = ("free", "spectral")
 
-# A parameter is held four times in training: value, gradient, and two moments of Adam.
-_COPIES_IN_TRAINING = 4
+# A parameter is held six times in training: value, gradient, two moments of Adam, and two numbers
+# of the size of all parameters that Adam makes on the way.
+_COPIES_IN_TRAINING = 6
 
 
 class WaveletFilter(torch.nn.Module, ABC):
@@ -91,7 +92,7 @@ class FreeFilter(WaveletFilter):
         check_memory(
             4 * _COPIES_IN_TRAINING * numbers,
             f"a free filter of {' x '.join(map(str, (num_wavelets, *channels)))} numbers in "
-            "training (value, gradient, two moments)",
+            "training (value, gradient, and four that Adam needs)",
         )
         self.response = as_response(response)
         self.weight = torch.nn.Parameter(torch.empty(num_wavelets, *channels))
