@@ -101,7 +101,7 @@ def train(
     with progress("training") as report:
         policy = train_policy(
             graphs, k, _core(core), drop, episodes, preset,
-            seed=seed, matrix=matrix, report=report, **settings,
+            seed=seed, matrix=matrix, progress=report, **settings,
         )  # fmt: skip
     policy.save(output)
     for path in curve or ():

@@ -35,7 +35,7 @@ def train_policy(
     callback: Callback | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_seconds: float = 30.0,
-    report: Report = silent,
+    progress: Report = silent,
     **training: Any,
 ) -> Policy:
     r"""Train a policy to choose indices, on one matrix or on many.
@@ -84,8 +84,8 @@ def train_policy(
         the training and returns the policy so far.
     checkpoint_seconds : float
         Time between two writes of the checkpoint.
-    report : callable
-        Called as ``report(episodes, total, note)``.
+    progress : callable
+        Called as ``progress(episodes, total, note)``.
     update : {"plain", "adam"}
         The rule of the paper, or one step of Adam for all levels together.
     batch : int
@@ -140,7 +140,7 @@ def train_policy(
     }  # fmt: skip
     with one_thread():
         problems = [settle(learner, problem) for problem in problems]
-        trainer = Trainer(learner, problems, settings, seed, report)
+        trainer = Trainer(learner, problems, settings, seed, progress)
         if checkpoint is not None:
             trainer.keep(checkpoint, checkpoint_seconds, episodes)
         trainer.run(episodes, callback)

@@ -49,7 +49,7 @@ class Trainer:
         How to learn.
     seed : int
         Seed of all that is random.
-    report : Report
+    progress : Report
         Progress display.
     """
 
@@ -59,13 +59,13 @@ class Trainer:
         problems: list[Problem],
         settings: PolicyTraining,
         seed: int,
-        report: Report,
+        progress: Report,
     ) -> None:
         self.policy = policy
         self.problems = problems
         self.settings = settings
         self.seed = seed
-        self.report = report
+        self.progress = progress
         kind = torch.optim.SGD if settings.update == "plain" else torch.optim.Adam
         self.optimizer: Any = kind(policy.parameters(), lr=settings.learning_rate)
         self.noise = torch.Generator().manual_seed(seed)
@@ -113,7 +113,7 @@ class Trainer:
             self.history.add(errors, rewards.sum(axis=0), time.perf_counter() - self.started, graph)
             self.updates += 1
         done, mean = self.history.episodes, float(errors.mean())
-        self.report(done, episodes, f"error {mean:.4g}, reward {rewards.sum(axis=0).mean():.4g}")
+        self.progress(done, episodes, f"error {mean:.4g}, reward {rewards.sum(axis=0).mean():.4g}")
         if self.checkpoint is not None:
             self.checkpoint.save_if_due(self._state())
         if callback is not None and callback(done, mean):
@@ -209,7 +209,7 @@ class Trainer:
                     for part in likelihoods(self.policy, shown):
                         (-part.log_probability.sum() / count).backward()
                     self.optimizer.step()
-            self.report(first + count, wanted, "imitating the greedy selector")
+            self.progress(first + count, wanted, "imitating the greedy selector")
 
     # -- checkpoints --
 
