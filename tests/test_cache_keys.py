@@ -198,7 +198,7 @@ def node_runs(folder: Path) -> Kept:
             "dataset": problems, "split": ["60/20/20", "40/20/40"],
             "model": ["mlp", "appnp", "wavelet"], "seed": [1], "epochs": [3], "runs": [3],
         },
-        {"report": lambda *_: None},
+        {"progress": lambda *_: None},
     )  # fmt: skip
 
 
@@ -230,7 +230,7 @@ def graph_runs(folder: Path) -> Kept:
             "num_folds": [3], "seed": [1], "seeds": [3], "epochs": [2], "members": [2],
         },
         # The kinds of fixed folds are read from files of data sets, and arrive as other folds.
-        {"report": lambda *_: None, "jobs": 1, "folds": "stratified"},
+        {"progress": lambda *_: None, "jobs": 1, "folds": "stratified"},
     )  # fmt: skip
 
 
@@ -291,7 +291,7 @@ def curves(folder: Path) -> Kept:
             "panel": [replace(panel, **{name: new}) for name, new in changes.items()],
             "steps": [3], "runs": [2], "seed": [1],
         },
-        {"report": lambda *_: None},
+        {"progress": lambda *_: None},
     )  # fmt: skip
 
 
@@ -429,7 +429,7 @@ def test_bases_in_memory_are_found_by_all_settings(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("wavemmf.nn.graphs.problem.compute_bases", lambda *_, **__: object())
     first, second = (many.bases(options={"x": array}) for array in (long, long + 1))
     assert first is not second
-    assert many.bases(report=lambda *_: None, options={"x": long}) is first
+    assert many.bases(progress=lambda *_: None, options={"x": long}) is first
 
 
 def test_transforms_find_bases_by_graph_matrix_and_settings() -> None:

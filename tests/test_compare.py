@@ -131,7 +131,7 @@ def test_an_interrupt_ends_the_comparison():
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        compare(wm.graphs.karate(), [8], k=4, methods=["learned"], report=interrupt)
+        compare(wm.graphs.karate(), [8], k=4, methods=["learned"], progress=interrupt)
 
 
 def test_large_matrices_get_only_sparse_methods_by_default():
@@ -191,7 +191,7 @@ def test_progress_is_reported():
         k=3,
         methods=["greedy", "random"],
         runs=2,
-        report=lambda done, total, note: calls.append((done, total, note)),
+        progress=lambda done, total, note: calls.append((done, total, note)),
     )
     assert {total for _, total, _ in calls} == {6}
     assert [done for done, _, _ in calls] == [0, 0, 1, 2, 3, 4, 5, 6]

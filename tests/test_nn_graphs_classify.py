@@ -346,7 +346,7 @@ def test_what_is_judged_is_the_running_mean_of_the_weights(rings, averaging):
     net = model.make_net(rings)
     steps = []
     train_graphs(
-        net, data, fold, settings, report=lambda *_: steps.append(copy.deepcopy(net.state_dict()))
+        net, data, fold, settings, progress=lambda *_: steps.append(copy.deepcopy(net.state_dict()))
     )
     # One batch is an epoch here, so the weights of every step are known from the reports.
     share = 1.0 / max(1.0, averaging)
@@ -412,11 +412,11 @@ def test_results_on_disk_are_taken_up_and_those_of_other_settings_are_not(rings,
     settings = {"model": "counts", "num_folds": 3, "seeds": 2, "folder": tmp_path}
     first = classify_graphs(rings, epochs=2, **settings)
     assert len(list(tmp_path.glob("*.json"))) == 6
-    again = classify_graphs(rings, epochs=2, report=report, **settings)
+    again = classify_graphs(rings, epochs=2, progress=report, **settings)
     assert seen == [(6, 6)]  # nothing was trained
     assert again.to_json() == first.to_json()
     seen.clear()
-    classify_graphs(rings, epochs=3, report=report, **settings)
+    classify_graphs(rings, epochs=3, progress=report, **settings)
     assert seen[0] == (0, 6)
     assert seen[-1] == (6, 6)
 
@@ -488,7 +488,7 @@ def test_table_2_runs_all_cells_and_writes_them(data_dir, tmp_path):
     seen = []
     done = run_table2(
         ["MUTAG"], ["counts"], num_folds=2, seeds=1, epochs=1, results=tmp_path,
-        report=lambda *status: seen.append(status[:2]),
+        progress=lambda *status: seen.append(status[:2]),
     )  # fmt: skip
     assert [result.protocol for result in done] == ["honest", "xu"]
     assert seen[-1] == (4, 4)

@@ -231,7 +231,7 @@ class TestCourse:
             return episodes >= 8
 
         policy = train_policy(
-            KARATE, episodes=40, callback=callback, report=lambda *a: reports.append(a), **SMALL
+            KARATE, episodes=40, callback=callback, progress=lambda *a: reports.append(a), **SMALL
         )
         assert [episodes for episodes, _ in calls] == [4, 8]
         assert policy.history.stopped == "the callback asked to stop"

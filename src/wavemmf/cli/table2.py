@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from .._files import check_writable
-from .._progress import Report, progress, silent
+from .._progress import Progress, progress_bar, silent
 from ..experiments.csvfile import save_csv
 from ..validation import check_choice, check_integer
 from .classify_graphs import accuracy_text
@@ -45,7 +45,7 @@ def run_table2(
     epochs: int | None = None,
     jobs: int = 1,
     results: Path | None = None,
-    report: Report = silent,
+    progress: Progress = silent,
 ) -> list[Any]:
     """Run all models on all data sets under all protocols, one after the other.
 
@@ -55,8 +55,8 @@ def run_table2(
         What to run; see `wavemmf.nn.classify_graphs`.
     num_folds, seeds, seed, epochs, jobs, results
         As for `wavemmf.nn.classify_graphs`.
-    report : callable
-        Called as ``report(done, total, note)`` after every fold of the whole study.
+    progress : callable
+        Called as ``progress(done, total, note)`` after every fold of the whole study.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def run_table2(
         before = len(done) * each
 
         def overall(folds: int, of: int, note: str, title: str = f"{dataset}, {protocol}") -> None:
-            report(before + folds, len(cells) * each, f"{title}, {note}")  # noqa: B023
+            progress(before + folds, len(cells) * each, f"{title}, {note}")  # noqa: B023
 
         done.append(
             classify_graphs(
@@ -130,10 +130,10 @@ def table2(
     """  # noqa: D301
     if output is not None:
         check_writable(output)
-    with progress("table 2") as report:
+    with progress_bar("table 2") as progress:
         done = run_table2(
             words(datasets) or [], words(models) or [], words(protocols) or [],
-            folds, seeds, seed, epochs, jobs, results, report,
+            folds, seeds, seed, epochs, jobs, results, progress,
         )  # fmt: skip
     told = [{**result.to_json(), "paper": _paper(result)} for result in done]
     if output is not None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._progress import Report, silent
+from .._progress import Progress, silent
 from ..errors import InputTypeError, InvalidInputError
 from ..factorize import _SPARSE_FROM
 from ..graphs import as_matrix, cycle
@@ -64,7 +64,7 @@ def compare(
     methods: Iterable[str] | None = None,
     seed: int = 0,
     runs: int = 1,
-    report: Report = silent,
+    progress: Progress = silent,
     *,
     steps: int = 500,
     restarts: int | None = None,
@@ -95,8 +95,8 @@ def compare(
         First seed of the random methods.
     runs : int
         How often a random method is run, with seeds ``seed, seed + 1, ...``.
-    report : callable
-        Called as ``report(done, total, note)`` before each computation, and now and then in
+    progress : callable
+        Called as ``progress(done, total, note)`` before each computation, and now and then in
         those that take long.
     steps : int
         Largest number of optimisation steps of the learned factorizations.
@@ -139,7 +139,7 @@ def compare(
     check_affordable(names, n)
     tries = restarts or RESTARTS
     cases = [Case(symmetric, core, k, drop, seed, steps=steps, restarts=tries) for core in sizes]
-    return _run_all(cases, names, runs, report)
+    return _run_all(cases, names, runs, progress)
 
 
 def _check_cores(n: int, cores: Iterable[int] | None, k: int, drop: int) -> list[int]:
@@ -154,10 +154,12 @@ def _check_cores(n: int, cores: Iterable[int] | None, k: int, drop: int) -> list
     return [check_mmf_parameters(n, core, k, drop)[0] for core in sizes]
 
 
-def _run_all(cases: list[Case], names: list[str], runs: int, report: Report) -> list[ComparisonRow]:
+def _run_all(
+    cases: list[Case], names: list[str], runs: int, progress: Progress
+) -> list[ComparisonRow]:
     repeats = {name: runs if METHODS[name].random else 1 for name in names}
     total = len(cases) * sum(repeats.values())
-    report(0, total, "warming up")
+    progress(0, total, "warming up")
     _warm_up(cases[0].matrix, names)
     done = 0
     rows: list[ComparisonRow] = []
@@ -167,20 +169,20 @@ def _run_all(cases: list[Case], names: list[str], runs: int, report: Report) -> 
                 case = replace(case, budget=_greedy_multiplications(case, rows))
             measured = []
             for run in range(repeats[name]):
-                inner = _nested(report, done, total, f"{name}, core {case.core}")
-                measured.append(_measure(name, replace(case, seed=case.seed + run, report=inner)))
+                inner = _nested(progress, done, total, f"{name}, core {case.core}")
+                measured.append(_measure(name, replace(case, seed=case.seed + run, progress=inner)))
                 done += 1
             rows.append(_mean(measured))
-    report(total, total, "")
+    progress(total, total, "")
     return rows
 
 
-def _nested(report: Report, done: int, total: int, what: str) -> Report:
+def _nested(progress: Progress, done: int, total: int, what: str) -> Progress:
     """Announce a computation; return how it reports its own progress as a part of the whole."""
-    report(done, total, what)
+    progress(done, total, what)
 
     def inner(part: int, parts: int, note: str = "") -> None:
-        report(done, total, f"{what}: {part}/{parts} {note}".rstrip())
+        progress(done, total, f"{what}: {part}/{parts} {note}".rstrip())
 
     return inner
 

@@ -12,7 +12,7 @@ from .._files import atomic_write
 from .._fingerprint import fingerprint
 from .._json import json_text
 from .._optional import require
-from .._progress import Report, silent
+from .._progress import Progress, silent
 from ..factorization import Factorization
 from ..factorize import factorize
 from ..graphs import Graph, cayley_tree, named
@@ -72,7 +72,7 @@ def run_panel(
     steps: int = 100,
     runs: int = 5,
     seed: int = 0,
-    report: Report = silent,
+    progress: Progress = silent,
 ) -> list[ComparisonRow]:
     """Compute the curves of one matrix, or read them if they were computed like this before.
 
@@ -82,7 +82,7 @@ def run_panel(
         What to compute.
     folder : path
         Keeps the result as JSON.
-    steps, runs, seed, report
+    steps, runs, seed, progress
         As for `compare`.
 
     Returns
@@ -105,7 +105,7 @@ def run_panel(
     if (rows := _kept_rows(kept, key)) is not None:
         return rows
     rows = compare(
-        graph, panel.cores, panel.k, panel.drop, _METHODS, seed, runs, report, steps=steps
+        graph, panel.cores, panel.k, panel.drop, _METHODS, seed, runs, progress, steps=steps
     )
     whole = {"key": key, "settings": settings, "rows": [asdict(row) for row in rows]}
     with atomic_write(kept) as stream:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .._optional import require
-from .._progress import Report, silent
+from .._progress import Progress, silent
 from .._warnings import warnings_treated
 from ..baselines import nystrom, truncated_eigh, truncated_jacobi
 from ..errors import InvalidInputError
@@ -66,7 +66,7 @@ class Case:
         Multiplications per product that truncated_jacobi may use.
     steps, restarts : int
         Optimisation steps of the learned factorizations, and restarts of learned-restarts.
-    report : Report
+    progress : Progress
         Progress of the optimisation.
     """
 
@@ -79,7 +79,7 @@ class Case:
     budget: int = 0
     steps: int = 500
     restarts: int = RESTARTS
-    report: Report = silent
+    progress: Progress = silent
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def _learned_restarts(case: Case) -> Result:
 def _optimized(case: Case, restarts: int) -> Factorization:
     result = factorize(
         case.matrix, case.core, case.k, case.drop, optimize="lbfgs", steps=case.steps,
-        restarts=restarts, seed=case.seed, engine=case.engine, progress=case.report,
+        restarts=restarts, seed=case.seed, engine=case.engine, progress=case.progress,
     )  # fmt: skip
     if result.history.stopped == "interrupted":
         # The optimiser kept what it had, but a table must not mix it with complete runs.

@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from .._progress import Report, silent
+from .._progress import Progress, silent
 from ..errors import InvalidInputError
 from ..validation import check_choice, check_integer
 
@@ -100,7 +100,7 @@ def run_node_table(
     runs: int = 10,
     jobs: int = 2,
     epochs: int | None = None,
-    report: Report = silent,
+    progress: Progress = silent,
 ) -> list[Cell]:
     """Run networks on data sets and splits, with the same seeds for all of them.
 
@@ -118,8 +118,8 @@ def run_node_table(
         Processes, each with one thread.
     epochs : int, optional
         Another number of epochs than the networks' own.
-    report : callable
-        Called as ``report(done, total, note)`` after every run.
+    progress : callable
+        Called as ``progress(done, total, note)`` after every run.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def run_node_table(
         (dataset, split, model, seed, epochs, kept)
         for seed, (dataset, split), model in product(range(runs), cells, models)
     ]
-    _run_all(tasks, jobs, report)
+    _run_all(tasks, jobs, progress)
     return [
         Cell(
             dataset,
@@ -152,12 +152,12 @@ def run_node_table(
     ]
 
 
-def _run_all(tasks: Sequence[tuple[Any, ...]], jobs: int, report: Report) -> None:
-    report(0, len(tasks), "")
+def _run_all(tasks: Sequence[tuple[Any, ...]], jobs: int, progress: Progress) -> None:
+    progress(0, len(tasks), "")
     if jobs == 1:
         for done, task in enumerate(tasks, 1):
             _run(*task)
-            report(done, len(tasks), " ".join(map(str, task[:4])))
+            progress(done, len(tasks), " ".join(map(str, task[:4])))
         return
     # Not forked: a copy of a process with running threads may hang.
     with ProcessPoolExecutor(jobs, get_context("spawn"), _one_thread) as pool:
@@ -166,7 +166,7 @@ def _run_all(tasks: Sequence[tuple[Any, ...]], jobs: int, report: Report) -> Non
             waiting = {pool.submit(_run, *task): task for task in tasks}
             for done, future in enumerate(as_completed(waiting), 1):
                 future.result()
-                report(done, len(tasks), " ".join(map(str, waiting[future][:4])))
+                progress(done, len(tasks), " ".join(map(str, waiting[future][:4])))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from .._progress import Report, silent
+from .._progress import Progress, silent
 from ..errors import InvalidInputError
 from ..optimize.checkpoint import check_checkpoint
 from ..validation import check_choice, check_integer
@@ -35,7 +35,7 @@ def train_policy(
     callback: Callback | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_seconds: float = 30.0,
-    report: Report = silent,
+    progress: Progress = silent,
     **training: Any,
 ) -> Policy:
     r"""Train a policy to choose indices, on one matrix or on many.
@@ -80,8 +80,8 @@ def train_policy(
         the training and returns the policy so far.
     checkpoint_seconds : float
         Time between two writes of the checkpoint.
-    report : callable
-        Called as ``report(episodes, total, note)``.
+    progress : callable
+        Called as ``progress(episodes, total, note)``.
     batch : int
         Episodes per update.
     learning_rate : float
@@ -134,7 +134,7 @@ def train_policy(
     }  # fmt: skip
     with one_thread():
         problems = [settle(learner, problem) for problem in problems]
-        trainer = Trainer(learner, problems, settings, seed, report)
+        trainer = Trainer(learner, problems, settings, seed, progress)
         if checkpoint is not None:
             trainer.keep(checkpoint, checkpoint_seconds, episodes)
         trainer.run(episodes, callback)

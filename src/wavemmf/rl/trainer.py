@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from .._fingerprint import fingerprint
-from .._progress import Report
+from .._progress import Progress
 from ..errors import FileFormatError
 from ..kernels.interrupts import deferred_interrupts
 from ..kernels.threads import run_all
@@ -51,7 +51,7 @@ class Trainer:
         How to learn.
     seed : int
         Seed of all that is random.
-    report : Report
+    progress : Progress
         Progress display.
     """
 
@@ -61,13 +61,13 @@ class Trainer:
         problems: list[Problem],
         settings: TrainingSettings,
         seed: int,
-        report: Report,
+        progress: Progress,
     ) -> None:
         self.policy = policy
         self.problems = problems
         self.settings = settings
         self.seed = seed
-        self.report = report
+        self.progress = progress
         self.adam = torch.optim.Adam(policy.parameters(), lr=settings.learning_rate)
         self.noise = torch.Generator().manual_seed(seed)
         self.updates = 0
@@ -114,7 +114,7 @@ class Trainer:
             self.history.add(errors, rewards.sum(axis=0), time.perf_counter() - self.started, graph)
             self.updates += 1
         done, mean = self.history.episodes, float(errors.mean())
-        self.report(done, episodes, f"error {mean:.4g}, reward {rewards.sum(axis=0).mean():.4g}")
+        self.progress(done, episodes, f"error {mean:.4g}, reward {rewards.sum(axis=0).mean():.4g}")
         if self.checkpoint is not None:
             self.checkpoint.save_if_due(self._state())
         if callback is not None and callback(done, mean):
@@ -193,7 +193,7 @@ class Trainer:
                     for part in likelihoods(self.policy, shown):
                         (-part.log_probability.sum() / count).backward()
                     self.adam.step()
-            self.report(first + count, wanted, "imitating the greedy selector")
+            self.progress(first + count, wanted, "imitating the greedy selector")
 
     # -- checkpoints --
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from ..._progress import Report, silent
+from ..._progress import Progress, silent
 from ...errors import InvalidInputError
 from ...factorization import Factorization
 from ...graphs import Graph
@@ -86,7 +86,7 @@ def basis_arrays(
 def compute_bases(
     graphs: Sequence[Graph],
     cache: Any = None,
-    report: Report = silent,
+    progress: Progress = silent,
     threshold: float = 1e-4,
     numbering: int = 0,
     **settings: Any,
@@ -97,7 +97,7 @@ def compute_bases(
     ----------
     graphs : sequence of Graph
         Factorized through their normalized Laplacians.
-    cache, report, **settings
+    cache, progress, **settings
         As for `wavemmf.factorize_many`.
     threshold : float
         Entries of this magnitude or less are left out.
@@ -112,11 +112,11 @@ def compute_bases(
     2
     """
     if numbering == 0:
-        made = factorize_many(graphs, cache=cache, progress=report, **settings)
+        made = factorize_many(graphs, cache=cache, progress=progress, **settings)
         return [basis_arrays(f, threshold) for f in made]
     orders = random_orders(graphs, numbering)
     turned = [relabelled(graph, order) for graph, order in zip(graphs, orders, strict=True)]
-    made = factorize_many(turned, cache=cache, progress=report, **settings)
+    made = factorize_many(turned, cache=cache, progress=progress, **settings)
     return [basis_arrays(f, threshold, order) for f, order in zip(made, orders, strict=True)]
 
 

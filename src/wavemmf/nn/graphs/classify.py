@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from ..._fingerprint import fingerprint
-from ..._progress import Report, silent
+from ..._progress import Progress, silent
 from ...validation import check_choice, check_integer
 from ..results import ResultStore
 from .duplicates import seen_in_training
@@ -39,7 +39,7 @@ def classify_graphs(
     members: int | None = None,
     jobs: int = 1,
     folder: str | os.PathLike[str] | None = None,
-    report: Report = silent,
+    progress: Progress = silent,
 ) -> GraphClassification:
     """Train a model on all folds of a cross-validation and report its accuracy.
 
@@ -69,8 +69,8 @@ def classify_graphs(
     folder : path, optional
         Keep the outcome of every fold here as JSON; folds found here, of the same settings and
         data, are not repeated.
-    report : callable
-        Called as ``report(done, total, note)`` after every fold.
+    progress : callable
+        Called as ``progress(done, total, note)`` after every fold.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def classify_graphs(
     outer = [make_folds(problem.y, folds, each, num_folds, problem.name) for each in numbers]
     tasks = _tasks(problem, protocol == "honest", chosen.members, numbers, outer)
     study = _Study(problem, chosen, protocol, folds, store)
-    found = study.run(tasks, jobs, report)
+    found = study.run(tasks, jobs, progress)
     grouped = tuple(tuple(found[each, i] for i in range(len(tasks) // seeds)) for each in numbers)
     return GraphClassification(problem.name, model, protocol, folds, numbers, grouped, chosen.facts)
 
@@ -138,7 +138,7 @@ class _Study:
         self.data = "" if store is None else fingerprint("graph data", data=problem)
 
     def run(
-        self, tasks: list[_Task], jobs: int, report: Report
+        self, tasks: list[_Task], jobs: int, progress: Progress
     ) -> dict[tuple[int, int], FoldOutcome]:
         found: dict[tuple[int, int], FoldOutcome] = {}
         for task in tasks:
@@ -148,7 +148,7 @@ class _Study:
         missing = [task for task in tasks if task[:2] not in found]
 
         def note(text: str) -> None:
-            report(len(found), len(tasks), f"{self.model.name}, {text}" if text else "")
+            progress(len(found), len(tasks), f"{self.model.name}, {text}" if text else "")
 
         note("")
         for task, trial in self._trials(missing, jobs, note) if missing else ():
@@ -218,13 +218,13 @@ class _Study:
         )
 
 
-def _counting(note: Callable[[str], None], what: str) -> Report:
-    """Return a report of a part of the work: it changes the note, not how much is done."""
+def _counting(note: Callable[[str], None], what: str) -> Progress:
+    """Return the progress of a part of the work: it changes the note, not how much is done."""
 
-    def report(done: int, total: int, text: str = "") -> None:
+    def progress(done: int, total: int, text: str = "") -> None:
         note(f"{what}: {done} of {total}")
 
-    return report
+    return progress
 
 
 def _number(task: _Task) -> int:

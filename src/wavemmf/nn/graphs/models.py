@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from ..._progress import Report, silent
+from ..._progress import Progress, silent
 from ...errors import InvalidInputError
 from ...rl.threads import one_thread
 from ...validation import check_choice
@@ -110,7 +110,7 @@ class GraphModel:
         prepared: list[Any],
         folds: Sequence[Fold],
         seed: int,
-        report: Report = silent,
+        progress: Progress = silent,
     ) -> Trial:
         """Train all members on one fold.
 
@@ -124,8 +124,8 @@ class GraphModel:
             The same test graphs for all members, but a hold-out for each.
         seed : int
             Decides weights, dropout and the order of the graphs.
-        report : callable
-            Called as ``report(done, total, note)`` after every epoch.
+        progress : callable
+            Called as ``progress(done, total, note)`` after every epoch.
         """
         if self.preset is None:
             return train_kernel(problem, folds[0], prepared[0])
@@ -134,13 +134,13 @@ class GraphModel:
         for member, (data, fold) in enumerate(zip(prepared, folds, strict=True)):
 
             def epochs(done: int, _: int, note: str, before: int = each * member) -> None:
-                report(before + done, each * self.members, note)
+                progress(before + done, each * self.members, note)
 
             trials.append(self._train(problem, data, fold, seed + _MEMBER * member, epochs))
         return committee(trials)
 
     def _train(
-        self, problem: GraphProblem, data: Any, fold: Fold, seed: int, report: Report = silent
+        self, problem: GraphProblem, data: Any, fold: Fold, seed: int, progress: Progress = silent
     ) -> Trial:
         if self.preset is None:
             raise InvalidInputError("a kernel has no network")
@@ -148,7 +148,7 @@ class GraphModel:
         with one_thread(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             net = self.make_net(problem)
-            return train_graphs(net, data, fold, self.preset.training, seed, report)
+            return train_graphs(net, data, fold, self.preset.training, seed, progress)
 
 
 def make_graph_model(

@@ -13,7 +13,7 @@ import torch
 from torch.nn.functional import cross_entropy
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from ..._progress import Report, silent
+from ..._progress import Progress, silent
 from ..subsets import check_inside
 from .folds import Fold, Integers
 from .packed import PackedGraphs
@@ -36,7 +36,7 @@ def train_graphs(
     fold: Fold,
     settings: GraphTraining | None = None,
     seed: int = 0,
-    report: Report = silent,
+    progress: Progress = silent,
 ) -> Trial:
     """Train `net` on the training graphs of a fold and predict its test graphs.
 
@@ -58,8 +58,8 @@ def train_graphs(
         Step size, schedule, epochs.
     seed : int
         Seed of the order of the graphs.
-    report : callable
-        Called as ``report(done, total, note)`` after every epoch.
+    progress : callable
+        Called as ``progress(done, total, note)`` after every epoch.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def train_graphs(
             found.append(probabilities(judged, test))
         else:
             choice.see(judged, epoch, _accuracy(judged, held))
-        report(epoch + 1, s.epochs, "" if held is None else f"validation {choice.score:.3f}")
+        progress(epoch + 1, s.epochs, "" if held is None else f"validation {choice.score:.3f}")
     net.load_state_dict(judged.state_dict() if held is None else choice.state)
     if held is not None:
         found.append(probabilities(net, test))

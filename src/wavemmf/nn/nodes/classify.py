@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from ..._fingerprint import fingerprint
-from ..._progress import Report, silent
+from ..._progress import Progress, silent
 from ...errors import InvalidInputError
 from ...validation import check_choice, check_integer
 from ..results import ResultStore
@@ -108,7 +108,7 @@ def classify_nodes(
     seed: int = 0,
     epochs: int | None = None,
     folder: str | os.PathLike[str] | None = None,
-    report: Report = silent,
+    progress: Progress = silent,
 ) -> Classification:
     """Train a network on several splits and report its accuracy on the test nodes.
 
@@ -130,8 +130,8 @@ def classify_nodes(
     folder : path, optional
         Keep the outcome of every run here as JSON; runs found here, of the same settings and
         data, are not repeated.
-    report : callable
-        Called as ``report(done, total, note)`` after every run.
+    progress : callable
+        Called as ``progress(done, total, note)`` after every run.
 
     Returns
     -------
@@ -153,10 +153,10 @@ def classify_nodes(
     facts: dict[str, Any] = {}
     protocol = ""
     for number in seeds:
-        report(number - seed, runs, f"{model}, seed {number}")
+        progress(number - seed, runs, f"{model}, seed {number}")
         outcome, facts, protocol = _run(problem, split, model, number, epochs, store)
         outcomes.append(outcome)
-    report(runs, runs, "")
+    progress(runs, runs, "")
     return Classification(problem.name, split, model, protocol, seeds, tuple(outcomes), facts)
 
 

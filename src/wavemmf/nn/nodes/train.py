@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.nn.functional import cross_entropy
 
-from ..._progress import Report, silent
+from ..._progress import Progress, silent
 from ...errors import InvalidInputError
 from ..settings import TrainingSettings
 from ..subsets import check_inside
@@ -55,7 +55,7 @@ def train_nodes(
     y: torch.Tensor,
     split: Split,
     settings: TrainingSettings | None = None,
-    report: Report = silent,
+    progress: Progress = silent,
 ) -> Outcome:
     """Train `net`, which afterwards has the weights of the epoch that was chosen.
 
@@ -73,8 +73,8 @@ def train_nodes(
         Which nodes are for what.
     settings : TrainingSettings, optional
         Learning rate, epochs, patience.
-    report : callable
-        Called as ``report(done, total, note)`` after every epoch.
+    progress : callable
+        Called as ``progress(done, total, note)`` after every epoch.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def train_nodes(
         loss.backward()
         optimizer.step()
         choice.see(net, epoch, *_judge(net, scores, y, validation))
-        report(epoch, s.epochs, f"validation accuracy {choice.accuracy:.3f}")
+        progress(epoch, s.epochs, f"validation accuracy {choice.accuracy:.3f}")
         if epoch - choice.last_progress >= s.patience:
             break
     seconds = time.perf_counter() - start
