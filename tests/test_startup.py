@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import wavemmf as wm
-from wavemmf._progress import is_terminal, progress
+from wavemmf._progress import is_terminal, progress_bar
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and descriptors of POSIX")
 
@@ -105,7 +105,7 @@ def test_no_file_takes_the_place_of_a_closed_stream():
 
 def test_the_library_works_without_streams(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
-    with progress("working") as report:
+    with progress_bar("working") as report:
         report(1, 2, "")
     assert wm.factorize(wm.graphs.karate(), core=8, k=2).core_size == 8
 

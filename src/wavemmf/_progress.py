@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-__all__ = ["Report", "is_terminal", "progress", "silent"]
+__all__ = ["Progress", "is_terminal", "progress_bar", "silent"]
 
-#: ``report(done, total, note)`` is called now and then by long computations. A note that ends in a
-#: newline stays on the screen, others are replaced by the next.
-Report = Callable[[int, int, str], None]
+#: ``progress(done, total, note)`` is called now and then by long computations. A note that ends in
+#: a newline stays on the screen, others are replaced by the next.
+Progress = Callable[[int, int, str], None]
 
 
 def silent(done: int, total: int, note: str = "") -> None:
-    """Report nothing."""
+    """Progress nothing."""
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -30,8 +30,8 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 @contextmanager
-def progress(description: str, enabled: bool | None = None) -> Iterator[Report]:
-    """Yield a `Report` that draws a progress bar while the block runs.
+def progress_bar(description: str, enabled: bool | None = None) -> Iterator[Progress]:
+    """Yield a `Progress` that draws a progress bar while the block runs.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ def progress(description: str, enabled: bool | None = None) -> Iterator[Report]:
 
     Examples
     --------
-    >>> with progress("factorizing", enabled=False) as report:
-    ...     report(1, 10, "")
+    >>> with progress_bar("factorizing", enabled=False) as progress:
+    ...     progress(1, 10, "")
     """
     if not (is_terminal(sys.stderr) if enabled is None else enabled):
         yield silent
@@ -52,10 +52,10 @@ def progress(description: str, enabled: bool | None = None) -> Iterator[Report]:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
-        Progress,
         TextColumn,
         TimeRemainingColumn,
     )
+    from rich.progress import Progress as Bar
 
     columns = (
         TextColumn("{task.description}"),
@@ -64,13 +64,13 @@ def progress(description: str, enabled: bool | None = None) -> Iterator[Report]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(description, total=None, note="")
 
-        def report(done: int, total: int, note: str = "") -> None:
+        def progress(done: int, total: int, note: str = "") -> None:
             if note.endswith("\n"):
                 bar.console.print(note, end="", markup=False, highlight=False)
                 note = ""
             bar.update(task, completed=done, total=total, note=note)
 
-        yield report
+        yield progress

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._progress import Report, silent
+from ._progress import Progress, silent
 from .errors import InvalidInputError
 from .executor import use_executor
 from .factorization import Factorization, History, Rotations
@@ -69,7 +69,7 @@ def factorize(
     symmetrize: bool = False,
     engine: str = "auto",
     executor: Any = None,
-    progress: Report = silent,
+    progress: Progress = silent,
 ) -> Factorization:
     r"""Factorize a symmetric matrix or a graph.
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ._progress import Report, silent
+from ._progress import Progress, silent
 from .cache import ResultCache, open_cache
 from .errors import InvalidInputError, TooLargeError
 from .executor import use_executor
@@ -66,7 +66,7 @@ def factorize_many(
     symmetrize: bool = False,
     executor: Any = None,
     cache: bool | str | os.PathLike[str] | None = None,
-    progress: Report = silent,
+    progress: Progress = silent,
 ) -> list[Factorization]:
     """Factorize every graph or matrix of a data set, greedily.
 
@@ -163,7 +163,7 @@ class _Work:
     """The pieces of a data set: which are known, and what became of the others."""
 
     def __init__(
-        self, chunks: list[list[Any]], plan: _Plan, store: ResultCache | None, progress: Report
+        self, chunks: list[list[Any]], plan: _Plan, store: ResultCache | None, progress: Progress
     ) -> None:
         self._chunks = chunks
         self._plan = plan

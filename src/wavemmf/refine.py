@@ -6,7 +6,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from ._progress import Report, silent
+from ._progress import Progress, silent
 from .errors import InvalidInputError
 from .factorization import Factorization
 from .graphs import as_matrix
@@ -24,7 +24,7 @@ def refine(
     steps: int | None = None,
     matrix: str | None = None,
     symmetrize: bool = False,
-    progress: Report = silent,
+    progress: Progress = silent,
 ) -> Factorization:
     """Optimise the rotations of `factorization` for the matrix `A`.
 

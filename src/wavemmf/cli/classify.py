@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._progress import progress
+from .._progress import progress_bar
 from ..errors import InvalidInputError
 from ..validation import check_choice
 from .classify_graphs import accuracy_text, graphs
@@ -74,8 +74,8 @@ def nodes(
     problem = load_node_problem(dataset)
     done = []
     for name in models:
-        with progress(f"training {name}") as report:
-            done.append(classify_nodes(problem, split, name, runs, seed, epochs, results, report))
+        with progress_bar(f"training {name}") as progress:
+            done.append(classify_nodes(problem, split, name, runs, seed, epochs, results, progress))
     if as_json:
         told = [result.to_json() for result in done]
         print_json(told[0] if len(told) == 1 else _together(done, told))

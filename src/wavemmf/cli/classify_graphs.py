@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._progress import progress
+from .._progress import progress_bar
 from ..errors import InvalidInputError
 from ..validation import check_choice, check_integer
 from .inputs import JsonOption, SeedOption, words
@@ -88,11 +88,11 @@ def graphs(
     problem = load_graph_problem(dataset, attributes, edge_labels, cache=True)
     done = []
     for name in models:
-        with progress(f"{dataset}, {protocol}") as report:
+        with progress_bar(f"{dataset}, {protocol}") as progress:
             done.append(
                 classify_graphs(
                     problem, name, protocol, split, folds, seeds, seed, epochs, members, jobs,
-                    results, report,
+                    results, progress,
                 )
             )  # fmt: skip
     if as_json:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import typer
 
 from .._files import check_writable
-from .._progress import progress
+from .._progress import progress_bar
 from ..experiments import (
     CONTENDERS,
     ComparisonRow,
@@ -99,9 +99,9 @@ def compare(
     if chosen is not None:
         choose_methods(chosen)
     symmetric = as_matrix(read_input(input), matrix=matrix, symmetrize=symmetrize)
-    with progress("comparing") as report:
+    with progress_bar("comparing") as progress:
         rows = run_comparison(
-            symmetric, sizes, k, drop, chosen, seed, runs, report, steps=steps, restarts=restarts
+            symmetric, sizes, k, drop, chosen, seed, runs, progress, steps=steps, restarts=restarts
         )
     n = symmetric.shape[0]
     settings: dict[str, Any] = {"n": n, "k": k, "drop": drop, "steps": steps, "restarts": restarts}

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._progress import progress
+from .._progress import progress_bar
 from ..errors import InvalidInputError
 from ..factorize import ENGINES
 from ..factorize import factorize as run_factorization
@@ -126,7 +126,7 @@ def factorize(
     own = given(pairs=pairs, survivors=survivors)
     selector = _selector(select, own) if policy is None else _load_selector(policy, select, own)
     source = read_input(input)
-    with progress("factorizing") as shown:
+    with progress_bar("factorizing") as progress:
         result = run_factorization(
             source,
             as_core(core),
@@ -140,7 +140,7 @@ def factorize(
             symmetrize=symmetrize,
             engine=engine,
             executor=dask,
-            progress=shown,
+            progress=progress,
         )
     deliver(result, output, checkpoint, as_json)
 

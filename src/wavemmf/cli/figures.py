@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .._progress import progress
+from .._progress import progress_bar
 from ..errors import InvalidInputError
 from ..experiments import ComparisonRow, save_csv
 from ..experiments.figures import (
@@ -63,8 +63,8 @@ def fig1(
     make_folder(results)
     picture = results / "figure1.png"
     check_plot_path(picture)
-    with progress("figure 1") as report:
-        rows = [run_panel(panel, results, steps, runs, seed, report) for panel in panels]
+    with progress_bar("figure 1") as progress:
+        rows = [run_panel(panel, results, steps, runs, seed, progress) for panel in panels]
     table = [_line(panel, row) for panel, part in zip(panels, rows, strict=True) for row in part]
     save_csv(_COLUMNS, table, results / "figure1.csv")
     save_figure(draw_curves(panels, rows), picture)

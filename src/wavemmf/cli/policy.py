@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._progress import progress
+from .._progress import progress_bar
 from ..errors import InvalidInputError
 from ..factorize import factorize as run_factorization
 from .delivery import check_output, deliver
@@ -104,10 +104,10 @@ def train(
         checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds,
     )  # fmt: skip
     graphs = _training_graphs(inputs, clusters, seed)
-    with progress("training") as report:
+    with progress_bar("training") as progress:
         policy = train_policy(
             graphs, k, as_core(core), drop, episodes, preset,
-            seed=seed, matrix=matrix, progress=report, **settings,
+            seed=seed, matrix=matrix, progress=progress, **settings,
         )  # fmt: skip
     policy.save(output)
     for path in curve or ():
@@ -166,7 +166,7 @@ def apply(
         raise InvalidInputError("--steps and --tolerance are for an optimisation: give --optimize")
     policy = load_policy(file)
     source = read_input(input)
-    with progress("factorizing") as report:
+    with progress_bar("factorizing") as progress:
         result = run_factorization(
             source,
             as_core(core),
@@ -177,7 +177,7 @@ def apply(
             restarts=restarts,
             seed=seed,
             matrix=matrix,
-            progress=report,
+            progress=progress,
         )
     deliver(result, output, None, as_json, {"policy": str(file)})
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._progress import progress
+from .._progress import progress_bar
 from ..errors import InvalidInputError
 from ..factorization import Factorization, load
 from ..graphs import as_matrix
@@ -71,8 +71,10 @@ def refine(
         steps=steps, tolerance=tolerance, smoothness=smoothness, power=power,
         checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds,
     )  # fmt: skip
-    with progress("refining") as shown:
-        result = run_refinement(start, symmetric, optimizer(optimize, **settings), progress=shown)
+    with progress_bar("refining") as progress:
+        result = run_refinement(
+            start, symmetric, optimizer(optimize, **settings), progress=progress
+        )
     # The file knows its error for the matrix it was made of, which need not be this one.
     before = Factorization.from_rotations(symmetric, start.rotations)
     error, relative = before.error(), before.relative_error()

@@ -10,7 +10,7 @@ import typer
 
 from .._files import atomic_write
 from .._json import json_text
-from .._progress import progress
+from .._progress import progress_bar
 from ..experiments import save_csv
 from .classify_graphs import accuracy_text
 from .figures import fig1, fig2
@@ -66,9 +66,15 @@ def table1(
     from ..experiments.node_table import PUBLISHED_NODES, cell_rows, parse_cells, run_node_table
 
     chosen = list(PUBLISHED_NODES) if cells is None else parse_cells(cells)
-    with progress("training networks") as report:
+    with progress_bar("training networks") as progress:
         table = run_node_table(
-            results / "runs", chosen, words(models) if models else None, runs, jobs, epochs, report
+            results / "runs",
+            chosen,
+            words(models) if models else None,
+            runs,
+            jobs,
+            epochs,
+            progress,
         )
     rows = cell_rows(table)
     save_csv(list(rows[0]), rows, results / "table1.csv")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .._files import check_writable
-from .._progress import progress
+from .._progress import progress_bar
 from ..experiments import save_csv
 from .classify_graphs import accuracy_text
 from .inputs import JsonOption, SeedOption, words
@@ -58,10 +58,10 @@ def table2(
 
     if output is not None:
         check_writable(output)
-    with progress("table 2") as report:
+    with progress_bar("table 2") as progress:
         done = run_graph_table(
             words(datasets) or [], words(models) or [], words(protocols) or [],
-            folds, seeds, seed, epochs, jobs, results, report,
+            folds, seeds, seed, epochs, jobs, results, progress,
         )  # fmt: skip
     told = [{**result.to_json(), "paper": published_by_the_paper(result)} for result in done]
     if output is not None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._progress import Report, silent
+from .._progress import Progress, silent
 from ..errors import InputTypeError, InvalidInputError
 from ..factorize import _SPARSE_FROM
 from ..graphs import as_matrix, cycle
@@ -64,7 +64,7 @@ def compare(
     methods: Iterable[str] | None = None,
     seed: int = 0,
     runs: int = 1,
-    progress: Report = silent,
+    progress: Progress = silent,
     *,
     steps: int = 500,
     restarts: int | None = None,
@@ -155,7 +155,7 @@ def _check_cores(n: int, cores: Iterable[int] | None, k: int, drop: int) -> list
 
 
 def _run_all(
-    cases: list[Case], names: list[str], runs: int, progress: Report
+    cases: list[Case], names: list[str], runs: int, progress: Progress
 ) -> list[ComparisonRow]:
     repeats = {name: runs if CONTENDERS[name].random else 1 for name in names}
     total = len(cases) * sum(repeats.values())
@@ -177,7 +177,7 @@ def _run_all(
     return rows
 
 
-def _nested(progress: Report, done: int, total: int, what: str) -> Report:
+def _nested(progress: Progress, done: int, total: int, what: str) -> Progress:
     """Announce a computation; return how it reports its own progress as a part of the whole."""
     progress(done, total, what)
 

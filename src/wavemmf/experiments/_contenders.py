@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .._optional import require
-from .._progress import Report, silent
+from .._progress import Progress, silent
 from .._warnings import warnings_treated
 from ..baselines import nystrom, truncated_eigh, truncated_jacobi
 from ..errors import InvalidInputError
@@ -87,7 +87,7 @@ class Case:
     budget: int = 0
     steps: int = 500
     restarts: int = RESTARTS
-    progress: Report = silent
+    progress: Progress = silent
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from .._files import atomic_write
 from .._fingerprint import fingerprint
 from .._json import json_text
 from .._optional import require
-from .._progress import Report, silent
+from .._progress import Progress, silent
 from ..factorization import Factorization
 from ..factorize import factorize
 from ..graphs import Graph, cayley_tree, named
@@ -72,7 +72,7 @@ def run_panel(
     steps: int = 100,
     runs: int = 5,
     seed: int = 0,
-    progress: Report = silent,
+    progress: Progress = silent,
 ) -> list[ComparisonRow]:
     """Compute the curves of one matrix, or read them if they were computed like this before.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
-from .._progress import Report, silent
+from .._progress import Progress, silent
 from ..validation import check_choice, check_integer
 from .graphs import (
     GRAPH_DATASETS,
@@ -46,7 +46,7 @@ def run_graph_table(
     epochs: int | None = None,
     jobs: int = 1,
     results: Path | None = None,
-    progress: Report = silent,
+    progress: Progress = silent,
 ) -> list[GraphClassification]:
     """Run all models on all data sets under all protocols, one after the other.
 

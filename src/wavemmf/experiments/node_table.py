@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from .._progress import Report, silent
+from .._progress import Progress, silent
 from ..errors import InvalidInputError
 from ..validation import check_choice, check_integer
 from .nodes import (
@@ -118,7 +118,7 @@ def run_node_table(
     runs: int = 10,
     jobs: int = 2,
     epochs: int | None = None,
-    progress: Report = silent,
+    progress: Progress = silent,
 ) -> list[Cell]:
     """Run networks on data sets and splits, with the same seeds for all of them.
 
@@ -168,7 +168,7 @@ def run_node_table(
     ]
 
 
-def _run_all(tasks: Sequence[tuple[Any, ...]], jobs: int, progress: Report) -> None:
+def _run_all(tasks: Sequence[tuple[Any, ...]], jobs: int, progress: Progress) -> None:
     progress(0, len(tasks), "")
     if jobs == 1:
         for done, task in enumerate(tasks, 1):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._progress import Report, silent
+from .._progress import Progress, silent
 from ..kernels.project import TILE, core_entries, wavelet_energies
 from ..kernels.threads import run_all
 from .core_diagonal import CoreDiagonal
@@ -45,7 +45,7 @@ def projection_work(matrix: Any, rotations: Rotations) -> float:
 
 
 def project(
-    matrix: Any, rotations: Rotations, pattern: Any = None, progress: Report = silent
+    matrix: Any, rotations: Rotations, pattern: Any = None, progress: Progress = silent
 ) -> tuple[CoreDiagonal, float]:
     """Compute H on the diagonal and on a pattern in the core, and the error it leaves.
 
@@ -57,7 +57,7 @@ def project(
         The rotations W is made of.
     pattern : csr_array, optional
         Symmetric, of the size of the core: where H may have entries there. Everywhere by default.
-    progress : Report
+    progress : Progress
         Called as it goes on.
 
     Returns
@@ -152,7 +152,7 @@ def _places(pattern: Any, size: int) -> tuple[tuple[Any, Any], Floats]:
     return (pattern.indptr, pattern.indices), np.zeros(pattern.nnz)
 
 
-def _in_batches(work: Any, count: int, done: int, total: int, progress: Report) -> None:
+def _in_batches(work: Any, count: int, done: int, total: int, progress: Progress) -> None:
     for first in range(0, count, _TASKS * _COLUMNS):
         last = min(first + _TASKS * _COLUMNS, count)
         run_all(work, [(start,) for start in range(first, last, _COLUMNS)])

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._fingerprint import fingerprint
-from .._progress import Report, silent
+from .._progress import Progress, silent
 from ..errors import FileFormatError
 from ..factorization import History, Rotations
 from ..factorization.norms import power_of_two_scale
@@ -30,7 +30,7 @@ def optimize_rotations(
     matrix: npt.NDArray[np.float64],
     rotations: Rotations,
     optimizer: Optimizer,
-    progress: Report = silent,
+    progress: Progress = silent,
 ) -> tuple[Rotations, History]:
     """Improve all rotation blocks together; the index sets stay.
 
@@ -42,7 +42,7 @@ def optimize_rotations(
         Where to start.
     optimizer : Optimizer
         How.
-    progress : Report
+    progress : Progress
         Called after every step.
 
     Returns
@@ -77,7 +77,7 @@ class _Run:
     """The loop around a descent."""
 
     def __init__(
-        self, descent: Descent, scale: float, settings: Optimizer, progress: Report
+        self, descent: Descent, scale: float, settings: Optimizer, progress: Progress
     ) -> None:
         self.descent = descent
         self.settings = settings

@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from .._progress import Report, silent
+from .._progress import Progress, silent
 from ..errors import InvalidInputError
 from ..optimize.checkpoint import check_checkpoint
 from ..validation import check_choice, check_integer
@@ -35,7 +35,7 @@ def train_policy(
     callback: Callback | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_seconds: float = 30.0,
-    progress: Report = silent,
+    progress: Progress = silent,
     **training: Any,
 ) -> Policy:
     r"""Train a policy to choose indices, on one matrix or on many.

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from .._fingerprint import fingerprint
-from .._progress import Report
+from .._progress import Progress
 from ..errors import FileFormatError
 from ..kernels.interrupts import deferred_interrupts
 from ..optimize.checkpoint import Checkpoint
@@ -49,7 +49,7 @@ class Trainer:
         How to learn.
     seed : int
         Seed of all that is random.
-    progress : Report
+    progress : Progress
         Progress display.
     """
 
@@ -59,7 +59,7 @@ class Trainer:
         problems: list[Problem],
         settings: PolicyTraining,
         seed: int,
-        progress: Report,
+        progress: Progress,
     ) -> None:
         self.policy = policy
         self.problems = problems

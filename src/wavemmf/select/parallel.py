@@ -7,7 +7,7 @@ from functools import partial
 from itertools import count
 from typing import TypeVar
 
-from .._progress import Report
+from .._progress import Progress
 from ..executor import current_mapper
 from ..kernels.threads import run_all
 
@@ -18,7 +18,7 @@ B = TypeVar("B")
 
 
 def in_parallel(
-    function: Callable[[A], B], arguments: Iterable[A], progress: Report, note: str
+    function: Callable[[A], B], arguments: Iterable[A], progress: Progress, note: str
 ) -> list[B]:
     """Call `function` with every argument; results in order, whatever the number of threads.
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from .._progress import Report, silent
+from .._progress import Progress, silent
 from ..factorization import Rotations
 from ..kernels.greedy_sparse import score_all, sparse_greedy_levels
 from ..kernels.heap import heap_build
@@ -85,7 +85,7 @@ class Reduced:
     matrix: Any
 
 
-def reduce_part(part: Part, core: int, method: Method, progress: Report = silent) -> Reduced:
+def reduce_part(part: Part, core: int, method: Method, progress: Progress = silent) -> Reduced:
     """Eliminate rows best first until `core` are left, or no free row is.
 
     Examples

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from .._progress import Report, silent
+from .._progress import Progress, silent
 from ..factorization import Rotations
 from ..validation import check_memory
 from .given import NOTHING, Given
@@ -50,7 +50,7 @@ class Task:
         Size of the core, of the rotations, and wavelets per level.
     seed : int
         Seed of whatever is random in the selector.
-    progress : Report
+    progress : Progress
         Called with (rows eliminated, rows to eliminate, note).
     score_noise, correlation_noise : float
         Strength of the noise that makes greedy runs on dense storage differ by seed: Gumbel noise
@@ -63,7 +63,7 @@ class Task:
     k: int
     drop: int
     seed: int = 0
-    progress: Report = silent
+    progress: Progress = silent
     score_noise: float = 0.0
     correlation_noise: float = 0.0
     given: Given = field(default=NOTHING, compare=False)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._progress import Report, silent
+from .._progress import Progress, silent
 from ..executor import current_mapper
 from ..optimize import Optimizer
 from ..select.part import Method, Reduced, reduce_part
@@ -47,7 +47,7 @@ def reduce_in_stages(
     part_size: int = PART_SIZE,
     seed: int = 0,
     optimizer: Optimizer | None = None,
-    progress: Report = silent,
+    progress: Progress = silent,
 ) -> Outcome:
     """Eliminate rows stage by stage until `core` are left.
 
@@ -65,7 +65,7 @@ def reduce_in_stages(
         Seed of the partitioner.
     optimizer : Optimizer, optional
         If given, the rotations of every part are optimised together; parts are smaller then.
-    progress : Report
+    progress : Progress
         Called now and then; a note that ends a stage ends in a newline.
 
     Returns
@@ -95,7 +95,7 @@ class _Stages(Collected):
 
     def __init__(
         self, n: int, core: int, method: Method, part_size: int, seed: int,
-        optimizer: Optimizer | None, progress: Report,
+        optimizer: Optimizer | None, progress: Progress,
     ) -> None:  # fmt: skip
         super().__init__(n)
         self.core = core

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..._progress import Report, silent
+from ..._progress import Progress, silent
 from ...graphs import Graph
 from ...many import factorize_many
 from ...nn._batch import basis_arrays
@@ -17,7 +17,7 @@ __all__ = ["compute_bases"]
 def compute_bases(
     graphs: Sequence[Graph],
     cache: Any = None,
-    progress: Report = silent,
+    progress: Progress = silent,
     threshold: float = 1e-4,
     numbering: int = 0,
     **settings: Any,

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from ..._fingerprint import fingerprint
-from ..._progress import Report, silent
+from ..._progress import Progress, silent
 from ...validation import check_choice, check_integer
 from .._results import ResultStore
 from ._duplicates import seen_in_training
@@ -39,7 +39,7 @@ def classify_graphs(
     members: int | None = None,
     jobs: int = 1,
     folder: str | os.PathLike[str] | None = None,
-    progress: Report = silent,
+    progress: Progress = silent,
 ) -> GraphClassification:
     """Train a model on all folds of a cross-validation and report its accuracy.
 
@@ -138,7 +138,7 @@ class _Study:
         self.data = "" if store is None else fingerprint("graph data", data=problem)
 
     def run(
-        self, tasks: list[_Task], jobs: int, progress: Report
+        self, tasks: list[_Task], jobs: int, progress: Progress
     ) -> dict[tuple[int, int], FoldOutcome]:
         found: dict[tuple[int, int], FoldOutcome] = {}
         for task in tasks:
@@ -218,8 +218,8 @@ class _Study:
         )
 
 
-def _counting(note: Callable[[str], None], what: str) -> Report:
-    """Return a report of a part of the work: it changes the note, not how much is done."""
+def _counting(note: Callable[[str], None], what: str) -> Progress:
+    """Return the progress of a part of the work: it changes the note, not how much is done."""
 
     def progress(done: int, total: int, text: str = "") -> None:
         note(f"{what}: {done} of {total}")

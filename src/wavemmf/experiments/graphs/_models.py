@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from ..._progress import Report, silent
+from ..._progress import Progress, silent
 from ...errors import InvalidInputError
 from ...nn import GraphWaveletNet
 from ...rl.threads import one_thread
@@ -110,7 +110,7 @@ class GraphModel:
         prepared: list[Any],
         folds: Sequence[Fold],
         seed: int,
-        progress: Report = silent,
+        progress: Progress = silent,
     ) -> Trial:
         """Train all members on one fold.
 
@@ -140,7 +140,7 @@ class GraphModel:
         return committee(trials)
 
     def _train(
-        self, problem: GraphProblem, data: Any, fold: Fold, seed: int, progress: Report = silent
+        self, problem: GraphProblem, data: Any, fold: Fold, seed: int, progress: Progress = silent
     ) -> Trial:
         if self.recipe is None:
             raise InvalidInputError("a kernel has no network")

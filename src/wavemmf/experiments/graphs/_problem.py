@@ -14,7 +14,7 @@ import torch
 
 from ..._fingerprint import fingerprint
 from ..._optional import require
-from ..._progress import Report, silent
+from ..._progress import Progress, silent
 from ...cache import decisive
 from ...datasets import data_file, find_data_file, tu_dataset
 from ...datasets._tu import integer_table
@@ -173,7 +173,7 @@ class GraphProblem:
         """A number for every graph, the same for isomorphic ones; node labels kept."""
         return isomorphism_classes(self.graphs, self.node_labels)
 
-    def bases(self, progress: Report = silent, **settings: Any) -> list[dict[str, Any]]:
+    def bases(self, progress: Progress = silent, **settings: Any) -> list[dict[str, Any]]:
         """Return the basis of every graph as arrays, by the settings of `compute_bases`."""
         key = fingerprint("bases", settings=decisive(settings))
         if key not in self._bases:

@@ -13,7 +13,7 @@ import torch
 from torch.nn.functional import cross_entropy
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from ..._progress import Report, silent
+from ..._progress import Progress, silent
 from .._subsets import check_inside
 from ._folds import Fold, Integers
 from ._packed import PackedGraphs
@@ -36,7 +36,7 @@ def train_graphs(
     fold: Fold,
     settings: GraphTraining | None = None,
     seed: int = 0,
-    progress: Report = silent,
+    progress: Progress = silent,
 ) -> Trial:
     """Train `net` on the training graphs of a fold and predict its test graphs.
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from ..._fingerprint import fingerprint
-from ..._progress import Report, silent
+from ..._progress import Progress, silent
 from ...errors import InvalidInputError
 from ...validation import check_choice, check_integer
 from .._results import ResultStore, mean_and_error
@@ -104,7 +104,7 @@ def classify_nodes(
     seed: int = 0,
     epochs: int | None = None,
     folder: str | os.PathLike[str] | None = None,
-    progress: Report = silent,
+    progress: Progress = silent,
 ) -> NodeClassification:
     """Train a network on several splits and report its accuracy on the test nodes.
 

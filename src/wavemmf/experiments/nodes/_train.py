@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.nn.functional import cross_entropy
 
-from ..._progress import Report, silent
+from ..._progress import Progress, silent
 from ...errors import InvalidInputError
 from .._subsets import check_inside
 from ._labels import check_classes
@@ -56,7 +56,7 @@ def train_nodes(
     y: torch.Tensor,
     split: Split,
     settings: NodeTraining | None = None,
-    progress: Report = silent,
+    progress: Progress = silent,
 ) -> NodeOutcome:
     """Train `net`, which afterwards has the weights of the epoch that was chosen.
 
