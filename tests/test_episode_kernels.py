@@ -247,8 +247,8 @@ def test_rotations_of_a_round(anywhere: bool, nearest: bool) -> None:
     sizes, drops = np.array([4, 3, 4, 1]), np.array([2, 1, 3, 1])
     wavelets, blocks = np.full((4, 3), -1), np.full((4, 4, 4), np.nan)
     rotate_groups(
-        csr.indptr, csr.indices, csr.data, groups, sizes, drops, anywhere, nearest,
-        wavelets, blocks, 1, 4,
+        csr.indptr, csr.indices, csr.data, np.diag(gram).copy(), groups, sizes, drops,
+        anywhere, nearest, wavelets, blocks, 1, 4,
     )  # fmt: skip
     assert np.isnan(blocks[0]).all()
     for g in range(1, 4):

@@ -11,27 +11,31 @@ from wavemmf.kernels.greedy_dense import (
     NEGLIGIBLE,
     NOTICEABLE,
     Choice,
-    _best_partner,
     _best_pivot,
-    _components,
     _downdate_gram,
-    _exchange_rows,
-    _fill_up,
     _given_rows,
-    _grown,
-    _is_axis,
     _mark_touched,
-    _most_correlated,
-    _most_used,
     _move_last,
-    _perturbed,
-    _score_group,
-    _with_heaviest,
     move_last_row,
-    new_memory,
 )
 from wavemmf.kernels.local import local_score, quick_score, quick_wavelet
 from wavemmf.kernels.noise import seeded
+from wavemmf.kernels.pivots import (
+    _best_partner,
+    _fill_up,
+    _most_correlated,
+    _perturbed,
+    _score_group,
+    new_memory,
+)
+from wavemmf.kernels.regrow import (
+    _grown,
+    _most_used,
+    components,
+    exchange_rows,
+    is_axis,
+    with_heaviest,
+)
 
 
 def test_where_given_rows_are() -> None:
@@ -130,7 +134,7 @@ def test_rows_the_wavelet_leaks_into_take_the_place_of_those_it_does_not_use() -
         gram, rows = matrix @ matrix, np.array([0, 1, 2, 3])
         square = np.ix_(rows, rows)
         score, basis = local_score(gram[square], matrix[square], 1)
-        changed, turned = _exchange_rows(matrix, gram, rows, score, basis, 9, 4)
+        changed, turned = exchange_rows(matrix, gram, rows, score, basis, 9, 4)
         after = cost_of(matrix, changed, turned[0])
         assert changed.size <= 4
         assert after <= score + 1e-12
@@ -171,11 +175,11 @@ def test_groups_grow_by_the_rows_their_wavelet_leaks_into(k: int) -> None:
 def test_a_row_alone_takes_the_heaviest_of_its_component_along() -> None:
     energy = np.array([1.0, 4.0, 0.0, 3.0, 4.0 + 1e-12, 9.0])
     everyone = np.ones(6, bool)
-    assert _with_heaviest(2, energy, everyone[:5], 4).tolist() == [2, 1, 4, 3]  # first of equals
-    assert _with_heaviest(1, energy, everyone, 3).tolist() == [1, 5, 4]
-    assert _with_heaviest(0, energy, everyone[:3], 5).tolist() == [0, 1, 2]
-    assert _with_heaviest(0, energy, np.arange(6) < 3, 5).tolist() == [0, 1, 2]
-    assert _with_heaviest(3, energy, np.arange(6) == 3, 5).tolist() == [3]
+    assert with_heaviest(2, energy, everyone[:5], 4).tolist() == [2, 1, 4, 3]  # first of equals
+    assert with_heaviest(1, energy, everyone, 3).tolist() == [1, 5, 4]
+    assert with_heaviest(0, energy, everyone[:3], 5).tolist() == [0, 1, 2]
+    assert with_heaviest(0, energy, np.arange(6) < 3, 5).tolist() == [0, 1, 2]
+    assert with_heaviest(3, energy, np.arange(6) == 3, 5).tolist() == [3]
 
 
 def test_components_are_connected_or_were_rotated_together() -> None:
@@ -185,7 +189,7 @@ def test_components_are_connected_or_were_rotated_together() -> None:
     groups, sizes = np.array([[5, 3, 0], [1, 9, 9]]), np.array([2, 1])
 
     def found(active: int, levels: int) -> list[list[int]]:
-        numbers = _components(matrix, labels, active, groups, sizes, levels)
+        numbers = components(matrix, labels, active, groups, sizes, levels)
         return sorted(np.flatnonzero(numbers == number).tolist() for number in set(numbers))
 
     assert found(5, 0) == [[0, 4], [1], [2], [3], [5]]
@@ -194,8 +198,8 @@ def test_components_are_connected_or_were_rotated_together() -> None:
 
 
 def test_a_wavelet_may_be_a_row_as_it_is() -> None:
-    assert _is_axis(np.array([0.0, -1.0, 0.0]))
-    assert not _is_axis(np.array([0.0, 0.8, 0.6]))
+    assert is_axis(np.array([0.0, -1.0, 0.0]))
+    assert not is_axis(np.array([0.0, 0.8, 0.6]))
 
 
 def test_scores_are_kept_within_a_level() -> None:

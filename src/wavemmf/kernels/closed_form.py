@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .blocks import dense_blocks, record_level
 from .candidates import wavelets_of
 from .greedy_dense import move_last_row
 from .local import complete_rotation, local_score
@@ -50,18 +51,14 @@ def closed_form_levels(
                         allowed[a] = True
         else:
             count = min(wavelets_of(size, drop), active - core)
-        gram, block = _gram_block(matrix, rows, active)
+        gram, block = dense_blocks(matrix, rows, active)
         _, basis = local_score(gram, block, count)
         rotation, places = complete_rotation(basis, count, allowed, nearest)
         rotate_symmetric(matrix, rows, rotation, size, active, buffer, support)
-        out_sizes[level] = size
-        out_drops[level] = count
-        for a in range(size):
-            out_groups[level, a] = labels[rows[a]]
-            for b in range(size):
-                out_blocks[level, a, b] = rotation[a, b]
-        for q in range(count):
-            out_wavelets[level, q] = labels[rows[places[q]]]
+        record_level(
+            level, rows, labels, rotation, places,
+            out_groups, out_sizes, out_wavelets, out_drops, out_blocks,
+        )  # fmt: skip
         level += 1
         dropped = rows[places]
         dropped.sort()
@@ -71,25 +68,6 @@ def closed_form_levels(
             labels[dropped[q]] = labels[active]
             position[labels[active]] = dropped[q]
     return active, level
-
-
-@jit
-def _gram_block(matrix, rows, active):
-    size = rows.size
-    gram = np.empty((size, size))
-    block = np.empty((size, size))
-    for a in range(size):
-        first = matrix[rows[a], :active]
-        for b in range(a + 1):
-            second = matrix[rows[b], :active]
-            total = 0.0
-            for j in range(active):
-                total += first[j] * second[j]
-            gram[a, b] = total
-            gram[b, a] = total
-            block[a, b] = first[rows[b]]
-            block[b, a] = first[rows[b]]
-    return gram, block
 
 
 @jit

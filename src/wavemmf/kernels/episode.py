@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .blocks import dense_blocks
 from .candidates import insert_sorted, wavelets_of
 from .greedy_dense import _downdate_gram, _mark_touched
 from .local import complete_rotation, local_score
@@ -32,7 +33,7 @@ def take_level(matrix, rows, allowed, count, nearest, buffer, support):
     in the group, and the squared error they add.
     """
     size = rows.size
-    gram, block = _gram_block(matrix, rows)
+    gram, block = dense_blocks(matrix, rows, matrix.shape[0])
     _, basis = local_score(gram, block, count)
     rotation, places = complete_rotation(basis, count, allowed, nearest)
     rotate_symmetric(matrix, rows, rotation, size, matrix.shape[0], buffer, support)
@@ -165,25 +166,6 @@ def _members(action, marked, gram, count, scored):
         marks[size] = marked[a]
         size += 1
     return rows[:size], marks[:size]
-
-
-@jit
-def _gram_block(matrix, rows):
-    size = rows.size
-    gram = np.empty((size, size))
-    block = np.empty((size, size))
-    for a in range(size):
-        first = matrix[rows[a]]
-        for b in range(a + 1):
-            second = matrix[rows[b]]
-            total = 0.0
-            for j in range(first.size):
-                total += first[j] * second[j]
-            gram[a, b] = total
-            gram[b, a] = total
-            block[a, b] = first[rows[b]]
-            block[b, a] = first[rows[b]]
-    return gram, block
 
 
 @jit

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .blocks import sparse_blocks
 from .candidates import insert_sorted, wavelets_of
 from .episode import SIGNIFICANT
 from .local import complete_rotation, local_score
@@ -31,6 +32,7 @@ def score_rows(
     n = indptr.size - 1
     width = candidates.shape[1]
     workspace = np.zeros(n)
+    store = (indices, data, indptr[:-1], np.diff(indptr))
     seen = np.empty(n, np.int64)
     best = np.empty(width)
     for index in range(first, last):
@@ -60,7 +62,7 @@ def score_rows(
         for q in range(1, size):
             cosines[p, q] = best[q] / energy[p]
         members = group[: min(size, k)]
-        gram, block = _local_matrices(members, indptr, indices, data, workspace)
+        gram, block = sparse_blocks(store, energy, members, workspace)
         wavelets = wavelets_of(members.size, drop)
         scores[p] = local_score(gram, block, wavelets)[0] / wavelets
 
@@ -89,7 +91,7 @@ def pick_disjoint(groups, sizes, n, limit):
 
 @jit
 def rotate_groups(
-    indptr, indices, data, groups, sizes, drops, anywhere, nearest,
+    indptr, indices, data, energy, groups, sizes, drops, anywhere, nearest,
     out_wavelets, out_blocks, first, last,
 ):  # fmt: skip
     """Closed-form rotations of the groups from `first` up to `last`; the matrix is not changed.
@@ -97,10 +99,11 @@ def rotate_groups(
     Wavelets are the leading members of a group or, with `anywhere`, those they overlap most.
     """
     workspace = np.zeros(indptr.size - 1)
+    store = (indices, data, indptr[:-1], np.diff(indptr))
     for g in range(first, last):
         size, count = sizes[g], drops[g]
         members = groups[g, :size]
-        gram, block = _local_matrices(members, indptr, indices, data, workspace)
+        gram, block = sparse_blocks(store, energy, members, workspace)
         _, basis = local_score(gram, block, count)
         allowed = np.ones(size, np.bool_)
         if not anywhere:
@@ -126,27 +129,3 @@ def _gram_row(p, indptr, indices, data, workspace, seen):
             if workspace[j] == 0.0:
                 workspace[j] = 1e-300  # cancelled: keep it listed once only
     return count
-
-
-@jit
-def _local_matrices(rows, indptr, indices, data, workspace):
-    """Gram block and block of a few rows; `workspace` is zero before and after."""
-    size = rows.size
-    gram = np.empty((size, size))
-    block = np.empty((size, size))
-    for a in range(size):
-        row = rows[a]
-        for q in range(indptr[row], indptr[row + 1]):
-            workspace[indices[q]] = data[q]
-        for b in range(a, size):
-            other = rows[b]
-            total = 0.0
-            for q in range(indptr[other], indptr[other + 1]):
-                total += data[q] * workspace[indices[q]]
-            gram[a, b] = total
-            gram[b, a] = total
-            block[a, b] = workspace[other]
-            block[b, a] = workspace[other]
-        for q in range(indptr[row], indptr[row + 1]):
-            workspace[indices[q]] = 0.0
-    return gram, block

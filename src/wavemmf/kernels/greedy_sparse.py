@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .blocks import sparse_blocks
 from .candidates import (
     CENTRED,
     ORTHOGONAL,
@@ -240,7 +241,7 @@ def _score_pivot(p, store, rows, method, pivots, scratch):
             members = candidates[c, :size]
             if c > 0 and size == sizes[p] and same_members(members, groups[p], size):
                 continue
-            gram, block = _local_matrices(store, rows[0], members, workspace)
+            gram, block = sparse_blocks(store, rows[0], members, workspace)
             wavelets = wavelets_of(size, drop)
             score = comparable(quick_score(gram, block, wavelets) / wavelets)
             if score < scores[p]:
@@ -419,30 +420,3 @@ def _entry(store, row, column):
     if at < start[row] + length[row] and columns[at] == column:
         return values[at]
     return 0.0
-
-
-@jit
-def _local_matrices(store, energy, members, workspace):
-    """Gram block and block of a few rows; `workspace` is zero before and after."""
-    columns, values, start, length = store
-    size = members.size
-    gram = np.empty((size, size))
-    block = np.empty((size, size))
-    for a in range(size):
-        row = members[a]
-        for q in range(start[row], start[row] + length[row]):
-            workspace[columns[q]] = values[q]
-        gram[a, a] = energy[row]
-        block[a, a] = workspace[row]
-        for b in range(a + 1, size):
-            other = members[b]
-            total = 0.0
-            for q in range(start[other], start[other] + length[other]):
-                total += values[q] * workspace[columns[q]]
-            gram[a, b] = total
-            gram[b, a] = total
-            block[a, b] = workspace[other]
-            block[b, a] = workspace[other]
-        for q in range(start[row], start[row] + length[row]):
-            workspace[columns[q]] = 0.0
-    return gram, block

@@ -162,7 +162,7 @@ class _Rounds:
         anywhere = self.policy.settings.wavelets == "overlap"
         _in_parallel(
             rotate_groups, count,
-            (a.indptr, a.indices, a.data, groups, sizes, drops, anywhere, self.nearest,
+            (a.indptr, a.indices, a.data, self.energy, groups, sizes, drops, anywhere, self.nearest,
              recorder.wavelets[levels], recorder.blocks[levels]),
         )  # fmt: skip
         in_drop = np.arange(self.task.drop) < drops[:count, None]
