@@ -8,7 +8,8 @@ one function. Tests are collected once and run once to see which of them call wh
 every mutant is then a forked process in which the code of that one function is replaced and those
 tests are run. No file is changed. Kernels are mutated as plain Python, and judged by the tests that
 call them directly. Vector instructions (`kernels/simd.py`) exist in compiled code only and are not
-mutated; `tests/plain_simd.py` stands in for them. Tests that are slow in plain Python are left out.
+mutated; `tests/helpers/plain_simd.py` stands in for them. Tests that are slow in plain Python are
+left out.
 
 Prints the survivors. Those that change nothing but speed or room cannot be noticed; they are listed
 with reasons in `equivalent_mutants.txt`, and the share killed is printed with and without them.
@@ -54,12 +55,13 @@ TARGETS = {
 }
 TESTS = {
     "factorization": [
-        "test_factorization.py", "test_factorization_construction.py", "test_storage.py",
+        "factorization/test_factorization.py", "factorization/test_construction.py",
+        "factorization/test_storage.py",
     ],
     "kernels": [
-        "test_plain_kernels.py", "test_local_kernels.py", "test_greedy_kernels.py",
-        "test_greedy_step_kernels.py", "test_sparse_kernels.py", "test_episode_kernels.py",
-        "test_tile_kernels.py", "test_lbfgs_kernels.py",
+        "kernels/test_plain.py", "kernels/test_local.py", "kernels/test_greedy.py",
+        "kernels/test_greedy_steps.py", "kernels/test_sparse.py", "kernels/test_episodes.py",
+        "kernels/test_tiles.py", "kernels/test_lbfgs.py",
     ],
 }  # fmt: skip
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.txt")
