@@ -11,9 +11,9 @@ from ..errors import InvalidInputError
 from ..factorization import Factorization, Rotations
 from ..graphs import as_matrix
 from ..kernels.episode import clear_rows, take_level
-from ..kernels.interrupts import deferred_interrupts
 from ..kernels.rotate import TILE
 from ..optimize import LBFGS, optimize_rotations
+from ..parallel.interrupts import deferred_interrupts
 from ..validation import check_choice, check_integer, check_memory, check_mmf_parameters
 from .presets import REWARDS
 from .problem import Problem

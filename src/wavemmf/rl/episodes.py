@@ -10,8 +10,8 @@ import torch
 
 from ..factorization import Rotations
 from ..kernels.episode import advance
-from ..kernels.interrupts import deferred_interrupts
-from ..kernels.threads import num_threads, run_all
+from ..parallel.interrupts import deferred_interrupts
+from ..parallel.threads import num_threads, run_all
 from ..select.plan import LevelRecorder, Task
 from .features import Facts, facts_of_current, facts_of_original, relations
 from .problem import Problem

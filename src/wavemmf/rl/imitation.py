@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import torch
 
 from ..factorization import Rotations
-from ..kernels.threads import run_all
+from ..parallel.threads import run_all
 from ..select import Task, greedy
 from .play import Decisions, replay
 from .policy import Policy

@@ -10,13 +10,13 @@ import torch
 
 from .._progress import silent
 from ..factorization import Rotations
+from ..parallel.torch_threads import one_thread
 from ..select.plan import Task
 from .play import play, settle
 from .policy import Policy
 from .problem import Problem
 from .rounds import select_in_rounds
 from .schedule import plan_levels
-from .threads import one_thread
 
 __all__ = ["sample", "select"]
 

@@ -9,13 +9,13 @@ from typing import Any
 from .._progress import Progress, silent
 from ..errors import InvalidInputError
 from ..optimize.checkpoint import check_checkpoint
+from ..parallel.torch_threads import one_thread
 from ..validation import check_choice, check_integer
 from .inputs import problems_of
 from .play import settle
 from .policy import Policy
 from .presets import PRESETS, TrainingSettings
 from .settings import PolicySettings
-from .threads import one_thread
 from .trainer import Callback, Trainer
 
 __all__ = ["train_policy"]

@@ -13,10 +13,10 @@ import torch
 from .._fingerprint import fingerprint
 from .._progress import Progress
 from ..errors import FileFormatError
-from ..kernels.interrupts import deferred_interrupts
-from ..kernels.threads import run_all
 from ..optimize import LBFGS, optimize_rotations
 from ..optimize.checkpoint import Checkpoint
+from ..parallel.interrupts import deferred_interrupts
+from ..parallel.threads import run_all
 from .history import TrainingHistory
 from .imitation import demonstrate
 from .play import Decisions, likelihoods, play

@@ -12,9 +12,9 @@ from torch.autograd.function import once_differentiable
 from ..errors import InvalidInputError
 from ..factorization import Rotations
 from ..factorization.transform import transform_blocks
-from ..kernels.threads import run_all
 from ..kernels.transform_gradient import PULLBACK_KERNELS, times_blocks
 from ..optimize.objective import Objective
+from ..parallel.threads import run_all
 from .checks import as_array, check_blocks, check_signal, check_tensor
 
 __all__ = ["analyze", "residual", "synthesize"]

@@ -10,7 +10,7 @@ import torch
 
 from ..._progress import Progress, silent
 from ...errors import InvalidInputError
-from ...rl.threads import one_thread
+from ...parallel.torch_threads import one_thread
 from ...validation import check_choice
 from .folds import Fold
 from .kernel import DEPTHS, PENALTIES, subtree_kernels, train_kernel
