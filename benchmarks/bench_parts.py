@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 import wavemmf as wm
-from wavemmf.executor import use_executor
 from wavemmf.experiments.records import Recorder, add_record_option
+from wavemmf.parallel.executor import use_executor
 from wavemmf.select.part import Method
 from wavemmf.staged import reduce_in_stages
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import wavemmf as wm
-from wavemmf import executor
 from wavemmf.cli.app import app
 from wavemmf.errors import ClusterError, InputTypeError, InvalidInputError, MissingDependencyError
-from wavemmf.executor import current_mapper, use_executor
+from wavemmf.parallel import executor
+from wavemmf.parallel.executor import current_mapper, use_executor
 from wavemmf.select.part import Method
 from wavemmf.staged import reduce_in_stages
 

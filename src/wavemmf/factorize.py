@@ -11,12 +11,12 @@ import scipy.sparse as sp
 
 from ._progress import Progress, silent
 from .errors import InvalidInputError
-from .executor import use_executor
 from .factorization import Factorization, History, Rotations
 from .factorization.compress import compress
 from .factorization.norms import frobenius_norm
 from .graphs import as_matrix
 from .optimize import Optimizer, as_optimizer, optimize_rotations
+from .parallel.executor import use_executor
 from .restarts import Search, as_search, search
 from .select import (
     Evolution,

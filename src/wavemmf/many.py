@@ -11,11 +11,11 @@ from typing import Any
 from ._progress import Progress, silent
 from .cache import ResultCache, open_cache
 from .errors import InvalidInputError, TooLargeError
-from .executor import use_executor
 from .factorization import Factorization
 from .factorize import completed, factorize
 from .graphs import as_matrices
 from .optimize import Optimizer, as_optimizer, optimize_rotations
+from .parallel.executor import use_executor
 from .select import Greedy, as_selector
 from .select.batch import LARGEST, greedy_batch
 from .validation import check_integer, check_mmf_parameters, core_size

@@ -20,10 +20,10 @@ import scipy.sparse as sp
 from ._progress import silent
 from .errors import InvalidInputError
 from .factorization import Factorization, History, Rotations
-from .kernels.threads import num_threads, run_all
 from .optimize import Optimizer, optimize_rotations
+from .parallel.runs import in_parallel
+from .parallel.threads import num_threads, run_all
 from .select import Selector, Task, check_chosen
-from .select.parallel import in_parallel
 from .validation import check_integer
 
 __all__ = ["Candidate", "Search", "as_search", "rounds", "search"]

@@ -19,7 +19,7 @@ from wavemmf.kernels.lbfgs import (
 )
 from wavemmf.kernels.linesearch import _shorter
 from wavemmf.kernels.simd import LANES
-from wavemmf.kernels.threads import aligned_zeros
+from wavemmf.parallel.threads import aligned_zeros
 
 MEMORY = 5
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from wavemmf.kernels.local import quick_score
 from wavemmf.kernels.simd import LANES, add_and_multiply
 from wavemmf.kernels.stiefel import cayley_move
-from wavemmf.kernels.threads import aligned_zeros
+from wavemmf.parallel.threads import aligned_zeros
 
 
 @numba.njit

@@ -14,7 +14,7 @@ import pytest
 from threadpoolctl import ThreadpoolController
 
 import wavemmf as wm
-from wavemmf.kernels import threads
+from wavemmf.parallel import threads
 
 
 def blas_threads():
@@ -95,7 +95,7 @@ def three_torch_threads():
 
 
 def test_overlapping_calls_leave_torch_as_it_was(three_torch_threads):
-    from wavemmf.rl.threads import one_thread
+    from wavemmf.parallel.torch_threads import one_thread
 
     seen = []
 

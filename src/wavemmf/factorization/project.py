@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from .._progress import Progress, silent
 from ..kernels.project import TILE, core_entries, wavelet_energies
-from ..kernels.threads import run_all
+from ..parallel.threads import run_all
 from .core_diagonal import CoreDiagonal
 from .norms import frobenius_norm, power_of_two_scale
 from .rotations import Floats, Rotations

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputTypeError, InvalidInputError
-from ..kernels.threads import num_threads, run_all, scratch
 from ..kernels.transform import TRANSFORM_KERNELS
+from ..parallel.threads import num_threads, run_all, scratch
 from .rotations import Rotations
 
 __all__ = ["as_signal", "transform", "transform_blocks"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels.lbfgs import CURVATURE, STUCK, SUFFICIENT, aim, lbfgs_steps, settle
 from ..kernels.simd import LANES
-from ..kernels.threads import aligned_zeros
+from ..parallel.threads import aligned_zeros
 from ..validation import check_integer
 from .descent import Descent, Floats, Point, Rules, Taken
 from .linesearch import armijo_wolfe

@@ -17,7 +17,7 @@ from ..kernels.gradient import (
     rotate_columns,
     rotate_rows,
 )
-from ..kernels.threads import run_all
+from ..parallel.threads import run_all
 
 __all__ = ["Objective"]
 

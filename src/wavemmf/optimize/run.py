@@ -13,7 +13,7 @@ from .._progress import Progress, silent
 from ..errors import FileFormatError
 from ..factorization import History, Rotations
 from ..factorization.norms import power_of_two_scale
-from ..kernels.interrupts import deferred_interrupts
+from ..parallel.interrupts import deferred_interrupts
 from ..validation import check_memory
 from .checkpoint import Checkpoint, check_state
 from .descent import Descent, Rules

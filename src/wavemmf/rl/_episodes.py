@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 import torch
 
 from ..factorization import History, Rotations
 from ..kernels.episode import advance
-from ..kernels.interrupts import deferred_interrupts
-from ..kernels.threads import num_threads, run_all
 from ..optimize import LBFGS, optimize_rotations
+from ..parallel.interrupts import deferred_interrupts
+from ..parallel.threads import num_threads, run_all
 from ..select.plan import LevelRecorder, Task
 from ._features import Facts, facts_of_current, facts_of_original, relations
 from ._problem import Problem

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+
 import torch
 
 from ..factorization import Rotations
-from ..kernels.threads import run_all
+from ..parallel.threads import run_all
 from ..select import Task, greedy
 from ._play import Decisions, replay
 from ._policy import Policy

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+
 import torch
 
 from .._warnings import warnings_treated

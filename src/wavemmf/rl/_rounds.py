@@ -20,8 +20,8 @@ import torch
 from ..factorization import Rotations
 from ..factorization.norms import power_of_two_scale
 from ..kernels.episode_sparse import pick_disjoint, rotate_groups, score_rows
-from ..kernels.interrupts import deferred_interrupts
-from ..kernels.threads import num_threads, run_all
+from ..parallel.interrupts import deferred_interrupts
+from ..parallel.threads import num_threads, run_all
 from ..select.plan import LevelRecorder, Task
 from ._features import relations, stack_features
 from ._messages import Messages

@@ -6,17 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 import scipy.sparse as sp
+
 import torch
 
 from .._progress import silent
 from ..factorization import Rotations
+from ..parallel.torch_threads import one_thread
 from ..select.plan import Task
 from ._play import play, settle
 from ._policy import Policy
 from ._problem import Problem
 from ._rounds import select_in_rounds
 from ._schedule import plan_levels
-from .threads import one_thread
 
 __all__ = ["sample", "select"]
 

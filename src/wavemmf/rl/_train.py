@@ -9,6 +9,7 @@ from typing import Any
 from .._progress import Progress, silent
 from ..errors import InvalidInputError
 from ..optimize.checkpoint import check_checkpoint
+from ..parallel.torch_threads import one_thread
 from ..validation import check_choice, check_integer
 from ._inputs import problems_of
 from ._play import settle
@@ -16,7 +17,6 @@ from ._policy import Policy
 from ._presets import PRESETS, PolicyTraining
 from ._settings import PolicySettings
 from ._trainer import Callback, Trainer
-from .threads import one_thread
 
 __all__ = ["train_policy"]
 

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 import torch
 
 from .._fingerprint import fingerprint
 from .._progress import Progress
 from ..errors import FileFormatError
-from ..kernels.interrupts import deferred_interrupts
 from ..optimize.checkpoint import Checkpoint
+from ..parallel.interrupts import deferred_interrupts
 from ._history import TrainingHistory
 from ._imitation import demonstrate
 from ._play import Decisions, Likelihood, likelihood, likelihoods, play

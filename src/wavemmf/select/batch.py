@@ -9,7 +9,7 @@ import numpy as np
 
 from ..factorization import Rotations
 from ..kernels.greedy_many import greedy_many
-from ..kernels.interrupts import deferred_interrupts
+from ..parallel.interrupts import deferred_interrupts
 from .order import prepared
 
 __all__ = ["LARGEST", "greedy_batch"]

@@ -19,11 +19,11 @@ import numpy as np
 from .._progress import silent
 from ..errors import InvalidInputError
 from ..factorization import Factorization, Rotations
+from ..parallel.runs import in_parallel
 from ..validation import check_choice, check_integer
 from .given import NOTHING, Given
 from .greedy import PAIRS, greedy_in_order
 from .order import in_canonical_order, renumbered
-from .parallel import in_parallel
 from .plan import Task, as_dense
 
 __all__ = ["Evolution"]

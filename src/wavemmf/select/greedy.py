@@ -13,14 +13,14 @@ from ..factorization import Factorization, Rotations
 from ..kernels.centre import add_to_diagonal, centre_dense
 from ..kernels.greedy_dense import Choice, greedy_levels
 from ..kernels.greedy_many import small_gram
-from ..kernels.interrupts import deferred_interrupts
 from ..kernels.multiply import TILE, multiply
 from ..kernels.noise import seeded
-from ..kernels.threads import run_all
+from ..parallel.interrupts import deferred_interrupts
+from ..parallel.runs import in_parallel
+from ..parallel.threads import run_all
 from ..validation import Matrix, check_memory
 from .batch import LARGEST, greedy_batch
 from .order import in_canonical_order, renumbered
-from .parallel import in_parallel
 from .part import Method, Part, reduce_part
 from .plan import LevelRecorder, Task, levels_per_call
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from ..errors import InvalidFactorizationError, InvalidInputError
 from ..factorization import Rotations
 from ..kernels.closed_form import EXPLICIT, NEIGHBORS, RANDOM, closed_form_levels
-from ..kernels.interrupts import deferred_interrupts
+from ..parallel.interrupts import deferred_interrupts
 from ..validation import Matrix, check_memory
 from .order import prepared
 from .plan import LevelRecorder, Task, levels_per_call

@@ -19,8 +19,8 @@ from .._progress import Progress, silent
 from ..factorization import Rotations
 from ..kernels.greedy_sparse import score_all, sparse_greedy_levels
 from ..kernels.heap import heap_build
-from ..kernels.interrupts import deferred_interrupts
 from ..kernels.sparse_rows import rows_from_csr, rows_to_csr
+from ..parallel.interrupts import deferred_interrupts
 from .order import centred_rows
 from .plan import LevelRecorder, Task, levels_per_call
 

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 from .._progress import silent
 from ..errors import InvalidInputError
 from ..factorization import Rotations
+from ..parallel.runs import in_parallel
 from ..validation import check_choice
 from .greedy import PAIRS, SURVIVORS, greedy, greedy_in_order
 from .heuristics import explicit, neighbors, random
 from .order import in_canonical_order, renumbered
-from .parallel import in_parallel
 from .plan import Task, as_dense
 from .regular import regular
 

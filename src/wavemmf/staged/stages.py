@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._progress import Progress, silent
-from ..executor import current_mapper
 from ..optimize import Optimizer
+from ..parallel.executor import current_mapper
 from ..select.part import Method, Reduced, reduce_part
 from .cut import Cut, cut, join, share
 from .learn import learn_part

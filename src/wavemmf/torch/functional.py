@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from torch.autograd.function import once_differentiable
+
+import torch
 
 from ..errors import InvalidInputError
 from ..factorization import Rotations
 from ..factorization.transform import transform_blocks
-from ..kernels.threads import run_all
 from ..kernels.transform_gradient import PULLBACK_KERNELS, times_blocks
 from ..optimize.objective import Objective
+from ..parallel.threads import run_all
 from .checks import as_array, check_blocks, check_signal, check_tensor
 
 __all__ = ["analyze", "residual", "synthesize"]

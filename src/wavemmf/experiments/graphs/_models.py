@@ -11,7 +11,7 @@ import torch
 from ..._progress import Progress, silent
 from ...errors import InvalidInputError
 from ...nn import GraphWaveletNet
-from ...rl.threads import one_thread
+from ...parallel.torch_threads import one_thread
 from ...validation import check_choice
 from ._folds import Fold
 from ._kernel import DEPTHS, PENALTIES, subtree_kernels, train_kernel

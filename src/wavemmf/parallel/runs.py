@@ -1,4 +1,4 @@
-"""Many runs of a selector, on all threads or on a cluster."""
+"""Many runs of one function, on all threads or on a cluster."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from itertools import count
 from typing import TypeVar
 
 from .._progress import Progress
-from ..executor import current_mapper
-from ..kernels.threads import run_all
+from .executor import current_mapper
+from .threads import run_all
 
 __all__ = ["in_parallel"]
 
@@ -22,8 +22,8 @@ def in_parallel(
 ) -> list[B]:
     """Call `function` with every argument; results in order, whatever the number of threads.
 
-    On a cluster, if `wavemmf.executor.use_executor` has chosen one, run only functions that can be
-    sent there: a `functools.partial` of a function of a module.
+    On a cluster, if `use_executor` has chosen one, run only functions that can be sent there: a
+    `functools.partial` of a function of a module.
 
     Examples
     --------

@@ -10,10 +10,10 @@ from contextvars import ContextVar
 from itertools import islice
 from typing import Any, Protocol
 
-from ._optional import require
-from ._version import __version__
-from .errors import ClusterError, InputTypeError
-from .kernels.threads import run_all
+from .._optional import require
+from .._version import __version__
+from ..errors import ClusterError, InputTypeError
+from .threads import run_all
 
 __all__ = ["Mapper", "current_mapper", "use_executor"]
 
