@@ -12,6 +12,7 @@ import wavemmf as wm
 from wavemmf.factorization.project import project
 from wavemmf.graphs import partition
 from wavemmf.optimize import LBFGS
+from wavemmf.report.summary import as_facts, summarize
 from wavemmf.select.part import Method, Part, reduce_part
 from wavemmf.staged import reduce_in_stages
 
@@ -122,6 +123,8 @@ def test_learning_lowers_the_error() -> None:
     assert learned.error() < 9.95
     assert len(learned.history.details["stages"]) > 1
     assert learned.history.method == "lbfgs in parts"
+    assert learned.optimized_in_parts
+    assert as_facts(summarize(learned))["optimisation"] == "lbfgs in parts"
     assert "optimized='lbfgs in parts'" in repr(learned)
     assert "optimized" not in repr(plain)
 

@@ -163,10 +163,14 @@ class Factorization(WaveletMatrix):
             raise InvalidInputError(f"A must have shape {self.shape}, got {given.shape}")
         return estimated_error(self, given, samples, seed)
 
+    @property
+    def optimized_in_parts(self) -> bool:
+        """Whether the parts of a large matrix were optimised each on its own."""
+        return self.history.method.endswith(" in parts")
+
     def __repr__(self) -> str:
         k = int(self.rotations.sizes.max(initial=0))
-        # Parts of a large matrix were optimised one by one, which is less than all together.
-        parts = f", optimized={self.history.method!r}" if "in parts" in self.history.method else ""
+        parts = f", optimized={self.history.method!r}" if self.optimized_in_parts else ""
         return (
             f"Factorization(n={self.n}, levels={self.num_levels}, k={k}, core={self.core_size}, "
             f"relative_error={self.relative_error():.4g}, stored_numbers={self.stored_numbers}"

@@ -35,6 +35,7 @@ def summarize(f: Factorization) -> dict[str, Any]:
         "frequencies": [float(f.frequencies.min()), float(f.frequencies.max())],
         "seconds": f.history.seconds[-1] if f.history.seconds else None,
         "optimize": f.parameters.get("optimize"),
+        "optimized_in_parts": f.optimized_in_parts,
         "steps": _steps(f),
         "stopped": f.history.stopped,
         "gradient_norm": _finite(f.history.details.get("gradient_norm")),
@@ -50,8 +51,10 @@ def _setting(f: Factorization, name: str, used: Any) -> int:
 
 
 def _steps(f: Factorization) -> int | None:
-    """Return the optimisation steps taken, None if there was no optimisation."""
-    return len(f.history.errors) - 1 if f.parameters.get("optimize") and f.history.errors else None
+    """Return the optimisation steps taken, None if there were none, or some in every part."""
+    if f.optimized_in_parts or not (f.parameters.get("optimize") and f.history.errors):
+        return None
+    return len(f.history.errors) - 1
 
 
 def _finite(value: Any) -> float | None:
@@ -113,7 +116,9 @@ def as_facts(summary: dict[str, Any]) -> dict[str, str]:
 def _optimisation_facts(summary: dict[str, Any]) -> dict[str, str]:
     """Put what is known about optimisation and restarts into words."""
     facts = {}
-    if summary["optimize"] is not None:
+    if summary["optimized_in_parts"]:
+        facts["optimisation"] = f"{summary['optimize']} in parts"
+    elif summary["optimize"] is not None:
         norm = summary["gradient_norm"]
         taken = "unknown" if summary["steps"] is None else summary["steps"]
         end = "" if norm is None else f", gradient norm {norm:.3g}"
