@@ -1,4 +1,4 @@
-"""H: the matrix in the wavelet basis, diagonal but for its core."""
+"""H: the matrix in the wavelet basis, diagonal but for its core (Definition 2 of the paper)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A matrix in a wavelet basis: W^T H W, with a fast transform."""
+"""A matrix in a wavelet basis (appendix B.2 of the paper): W^T H W, with a fast transform."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Whoever searches moves, evaluates and asks `judge` what to make of it, compiled or not:
 
-    F(t) <= F(0) + sufficient t F'(0),   F'(t) >= curvature F'(0).
+    F(t) <= F(0) + sufficient t F'(0),   F'(t) >= curvature F'(0).      (Eq. 29 and 30 of the paper)
 
 Steps that decrease too little are cut, by quadratic interpolation within safe bounds; steps that
 are too short are lengthened, doubling until the minimum is bracketed, then bisecting. If the trials
