@@ -265,7 +265,7 @@ class TestCourse:
         [
             ({"preset": "magic"}, InvalidInputError), ({"episodes": -1}, InvalidInputError),
             ({"batch": 0}, InvalidInputError), ({"magic": 1}, InvalidInputError),
-            ({"core": 50}, InvalidInputError), ({"core": 1.5}, InvalidInputError),
+            ({"core": 50}, InvalidInputError), ({"core": 1.5}, InputTypeError),
             ({"discount": 2.0}, InvalidInputError), ({"baseline": "x"}, InvalidInputError),
             ({"entropy": -1.0}, InvalidInputError), ({"k": 1}, InvalidInputError),
             ({"episodes": 3.5}, InputTypeError), ({"learning_rate": 0.0}, InvalidInputError),
