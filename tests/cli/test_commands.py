@@ -504,9 +504,9 @@ def progress_by(report):
 sys.argv = ["wavemmf", *sys.argv[1:]]
 main()
 """
-IN_KERNELS = "sys.modules['wavemmf.cli.factorize'].progress = progress_by(tell)"
-BETWEEN_KERNELS = "sys.modules['wavemmf.cli.factorize'].progress = progress_by(pause)"
-WHILE_COMPARING = "sys.modules['wavemmf.cli.compare'].progress = progress_by(pause)"
+IN_KERNELS = "sys.modules['wavemmf.cli.factorize'].progress_bar = progress_by(tell)"
+BETWEEN_KERNELS = "sys.modules['wavemmf.cli.factorize'].progress_bar = progress_by(pause)"
+WHILE_COMPARING = "sys.modules['wavemmf.cli.compare'].progress_bar = progress_by(pause)"
 WHILE_WRITING = "os.fsync = lambda descriptor: [pause() for _ in range(200)]"
 
 

@@ -265,7 +265,7 @@ def tell(done, total, note=""):
 
 for command in ("factorize", "refine"):
     module = sys.modules[f"wavemmf.cli.{command}"]
-    module.progress = lambda description: contextlib.nullcontext(tell)
+    module.progress_bar = lambda description: contextlib.nullcontext(tell)
 sys.argv = ["wavemmf", *sys.argv[1:]]
 main()
 """

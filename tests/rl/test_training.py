@@ -297,7 +297,7 @@ class TestCourse:
         [
             ({"preset": "magic"}, InvalidInputError), ({"episodes": -1}, InvalidInputError),
             ({"batch": 0}, InvalidInputError), ({"magic": 1}, InvalidInputError),
-            ({"core": 50}, InvalidInputError), ({"core": 1.5}, InvalidInputError),
+            ({"core": 50}, InvalidInputError), ({"core": 1.5}, InputTypeError),
             ({"discount": 2.0}, InvalidInputError), ({"baseline": "x"}, InvalidInputError),
             ({"update": "plain", "epochs": 2}, InvalidInputError),
             ({"update": "newton"}, InvalidInputError),
