@@ -32,8 +32,9 @@ print("difference to the direct solution", np.abs(x - shifted.solve(b)).max())
 # A transform of **PyTorch Geometric** adds the wavelet basis to the data, for networks of your
 # own.
 
-import torch  # noqa: E402
 from torch_geometric.utils import from_networkx  # noqa: E402
+
+import torch  # noqa: E402
 
 data = wm.nn.AddWaveletBasis(k=4)(from_networkx(network))
 conv = wm.nn.WaveletConv(1, 4)

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import torch
 from torch.nn.functional import cross_entropy
+
+import torch
 
 from ..._progress import Progress, silent
 from ...errors import InvalidInputError
