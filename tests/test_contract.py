@@ -17,6 +17,8 @@ SELECTORS = {
     "greedy-nearest": {"select": Greedy(survivors="nearest")},
     "greedy-correlated": {"select": Greedy(pairs="correlated")},
     "greedy-sparse": {"select": "greedy", "engine": "sparse"},
+    "diffusion": {"select": "diffusion"},
+    "diffusion-sparse": {"select": "diffusion", "engine": "sparse"},
     "random": {"select": "random"},
     "neighbors": {"select": "neighbors"},
     "regular": {"select": "regular"},
