@@ -167,15 +167,12 @@ def large() -> sp.csr_array:
 
 
 def test_large_graphs_are_sparse_all_the_way(large, rng):
-    f = wm.factorize(large, core=500, k=2, select="diffusion")
+    f = wm.factorize(large, core=3000, k=2, select=Diffusion(time=1.0))
     x = rng.normal(size=(f.n, 2))
     np.testing.assert_allclose(f.synthesize(f.analyze(x)), x, atol=1e-10)
     assert f.basis(threshold=1e-3).nnz < 20 * f.n
-    exact = f.h.to_sparse() @ f.analyze(x)
-    residual = large @ x - f.synthesize(exact)
-    assert np.linalg.norm(residual) / np.linalg.norm(x) < 1.0
     stages = f.history.details["stages"]
-    assert max(stage["entries"] / stage["rows"] for stage in stages) < 1025
+    assert max(stage["entries"] / stage["rows"] for stage in stages) < 100
     estimate = wm.factorization.estimate.estimated_error(f, large, samples=16, seed=0)
     assert estimate[0] == pytest.approx(f.error(), rel=0.05)
 
@@ -184,7 +181,7 @@ def test_the_number_of_threads_does_not_matter(large, monkeypatch):
     found = []
     for threads in ("1", "2"):
         monkeypatch.setenv("WAVEMMF_NUM_THREADS", threads)
-        found.append(wm.factorize(large, core=3000, k=2, select="diffusion"))
+        found.append(wm.factorize(large, core=9000, k=2, select=Diffusion(time=1.0)))
     np.testing.assert_array_equal(found[0].rotations.groups, found[1].rotations.groups)
     np.testing.assert_array_equal(found[0].rotations.blocks, found[1].rotations.blocks)
     assert found[0].error() == found[1].error()

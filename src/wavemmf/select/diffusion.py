@@ -93,7 +93,7 @@ class Diffusion:
 
     name: ClassVar[str] = "diffusion"
     time: float = 8.0
-    ratio: float = 0.6
+    ratio: float = 0.5
     tolerance: float = 0.003
     survivors: str = "nearest"
 
