@@ -12,7 +12,7 @@ from ..kernels.project import TILE, core_entries, wavelet_energies
 from ..kernels.threads import run_all
 from .basis import basis_matrix
 from .core_diagonal import CoreDiagonal
-from .norms import frobenius_norm, power_of_two_scale
+from .norms import power_of_two_scale
 from .rotations import Floats, Rotations
 from .symmetry import make_symmetric
 from .transform import transform
@@ -151,14 +151,20 @@ def _with_error(
 ) -> tuple[CoreDiagonal, float]:
     """Return H from its diagonal and its core, and the error it leaves, in units of `scale`."""
     diagonal[rotations.core] = block.diagonal()
-    kept = float((diagonal[rotations.wavelets] ** 2).sum()) + frobenius_norm(block) ** 2
-    whole = frobenius_norm(scaled) ** 2
+    kept = _squared_norm(diagonal[rotations.wavelets]) + _squared_norm(block)
+    whole = _squared_norm(scaled)
     diagonal *= scale
     block *= scale  # in its place: it may be as large as the matrix
     h = CoreDiagonal(diagonal, block, rotations.core)
     if whole - kept > _CANCELLED * whole:
         return h, float(np.sqrt(whole - kept)) * scale
     return h, _direct_error(scaled, rotations, h.scaled(1.0 / scale)) * scale
+
+
+def _squared_norm(matrix: Any) -> float:
+    """Add up squares of entries around one, in the same order on all processors."""
+    values = matrix.data if sp.issparse(matrix) else matrix
+    return float((values**2).sum())
 
 
 def _direct_error(matrix: Any, rotations: Rotations, h: CoreDiagonal) -> float:
