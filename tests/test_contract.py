@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import oracle
 import pytest
 import scipy.sparse as sp
 
-import oracle
 import wavemmf as wm
 from wavemmf.factorization import compress
 from wavemmf.select import Greedy
@@ -17,6 +17,8 @@ SELECTORS = {
     "greedy-nearest": {"select": Greedy(survivors="nearest")},
     "greedy-correlated": {"select": Greedy(pairs="correlated")},
     "greedy-sparse": {"select": "greedy", "engine": "sparse"},
+    "diffusion": {"select": "diffusion"},
+    "diffusion-sparse": {"select": "diffusion", "engine": "sparse"},
     "random": {"select": "random"},
     "neighbors": {"select": "neighbors"},
     "regular": {"select": "regular"},

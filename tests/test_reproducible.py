@@ -115,7 +115,7 @@ def test_a_multiple_of_the_identity_changes_no_error(name: str, shift: float, en
     assert moved == pytest.approx(plain, rel=0.01, abs=1e-6)
 
 
-@pytest.mark.parametrize("select", ["greedy", "random", "neighbors", "regular"])
+@pytest.mark.parametrize("select", ["greedy", "diffusion", "random", "neighbors", "regular"])
 @pytest.mark.parametrize("k", [2, 4])
 def test_no_selector_notices_a_shift(select: str, k: int) -> None:
     x = np.linspace(0.0, 1.0, 40)
@@ -143,6 +143,8 @@ found = {
     "kernel": wm.factorize(np.exp(-((x[:, None] - x) ** 2) / 0.02), core=6, k=4, drop=2),
     "sparse": wm.factorize(wm.graphs.grid(12, 12), core=20, k=4, engine="sparse"),
     "lbfgs": wm.factorize(karate, core=8, k=4, optimize="lbfgs", steps=30),
+    "diffusion": wm.factorize(karate, core=4, k=2, select="diffusion"),
+    "diffusion, sparse": wm.factorize(wm.graphs.grid(34, 34), core=900, k=2, select="diffusion"),
 }
 print(json.dumps({name: [digest(f.rotations.groups, f.rotations.wavelets),
                          digest(f.rotations.blocks, f.frequencies), f.error()]

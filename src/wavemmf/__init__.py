@@ -12,7 +12,18 @@ from typing import Any
 from ._startup import ended_by_interrupts
 
 with ended_by_interrupts():
-    from . import baselines, datasets, graphs, io, optimize, plot, precondition, report, select
+    from . import (
+        baselines,
+        datasets,
+        graphs,
+        io,
+        optimize,
+        plot,
+        precondition,
+        report,
+        select,
+        signals,
+    )
     from ._version import __version__
     from .errors import WavemmfError
     from .factorization import CoreDiagonal, Factorization, History, Rotations, load
@@ -20,6 +31,7 @@ with ended_by_interrupts():
     from .many import factorize_many
     from .refine import refine
     from .restarts import Search
+    from .signals import wavelets
 
 __all__ = [
     "CoreDiagonal",
@@ -42,6 +54,8 @@ __all__ = [
     "refine",
     "report",
     "select",
+    "signals",
+    "wavelets",
 ]
 
 #: Parts that need optional packages; imported when they are first asked for.

@@ -19,6 +19,7 @@ from .optimize import Optimizer, as_optimizer, optimize_rotations
 from .parallel.executor import use_executor
 from .restarts import Search, as_search, search
 from .select import (
+    Diffusion,
     Evolution,
     Explicit,
     Greedy,
@@ -31,7 +32,7 @@ from .select import (
     as_selector,
     check_chosen,
 )
-from .staged import factorize_in_stages
+from .staged import factorize_by_diffusion, factorize_in_stages
 from .validation import (
     check_choice,
     check_integer,
@@ -89,21 +90,23 @@ def factorize(
         Coordinates per rotation, at least 2. Fewer are used where fewer are left.
     drop : int
         Wavelets per level, 1 <= drop < k.
-    select : {"greedy", "random", "neighbors", "regular", "evolution"}, selector or pair (I, T)
-        How the coordinates of each level are chosen: best first; at random; around a random row;
-        in the order of the rows, for tensor-like matrices; by evolutionary search from greedy
+    select : {"greedy", "diffusion", "random", "neighbors", "regular", "evolution"} or selector
+        How the coordinates of each level are chosen: best first; best first for a diffusion
+        instead of the matrix, for wavelets that suit smooth signals; at random; around a random
+        row; in the order of the rows, for tensor-like matrices; by evolutionary search from greedy
         runs. A name stands for the defaults of a selector; one with settings of its own is an
-        object, such as ``wm.select.Greedy(survivors="nearest")``, ``wm.select.Evolution(...)``, a
+        object, such as ``wm.select.Greedy(survivors="nearest")``, ``wm.select.Diffusion(...)``, a
         trained policy, or anything else that has what `wavemmf.select.Selector` asks for. A pair
-        gives the coordinates explicitly, per level those rotated and those dropped.
+        ``(I, T)`` gives the coordinates explicitly, per level those rotated and those dropped.
     optimize : {None, "lbfgs", "cayley", "sgd", "adam"} or Optimizer
         How all rotations are optimised together once the indices are chosen: L-BFGS on the
         manifold (the one to use), the paper's curvilinear descent, or fixed-step methods for
         comparison. A name stands for the defaults; an optimiser with settings of its own is an
         object, such as ``wm.optimize.LBFGS(tolerance=1e-9, checkpoint="run.ckpt")`` or
         ``wm.optimize.Stiefel(curvature=0.5)``. None keeps the closed-form rotations. Large sparse
-        matrices (more than 20,000 rows, or ``engine="sparse"``) are optimised part by part. Ctrl-C
-        ends the optimisation and returns the best so far.
+        matrices (more than 20,000 rows, or ``engine="sparse"``) are optimised part by part. With
+        "diffusion" the rotations of every stage are optimised for the operator of that stage,
+        30 steps each by default. Ctrl-C ends the optimisation and returns the best so far.
     steps : int, optional
         Largest number of steps of an optimiser given by name: 500 by default, or 30 for every part
         of a large sparse matrix.
@@ -187,6 +190,10 @@ def factorize(
         if in_stages and isinstance(selector, Greedy):
             local = None if optimizer is None else optimizer.for_part()
             return factorize_in_stages(symmetric, selector, task, parameters, local)
+        if isinstance(selector, Diffusion) and not plan.count:
+            return factorize_by_diffusion(
+                symmetric, selector, task, parameters, optimizer, in_stages
+            )
         start = time.perf_counter()
         if plan.count:
             rotations, history = search(symmetric, selector, task, plan, optimizer)
@@ -218,7 +225,7 @@ def _works_in_stages(
     symmetric: Any, selector: Selector, engine: str, plan: Search, optimizer: Optimizer | None
 ) -> bool:
     """Whether the matrix is cut into parts: large ones are, and all that are to be learned so."""
-    if not (sp.issparse(symmetric) and isinstance(selector, Greedy)) or plan.count:
+    if not (sp.issparse(symmetric) and isinstance(selector, Greedy | Diffusion)) or plan.count:
         return False
     learned_in_parts = optimizer is not None and engine == "sparse"
     return symmetric.shape[0] > _STAGES_FROM or learned_in_parts

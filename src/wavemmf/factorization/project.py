@@ -10,18 +10,21 @@ import scipy.sparse as sp
 from .._progress import Progress, silent
 from ..kernels.project import TILE, core_entries, wavelet_energies
 from ..parallel.threads import run_all
+from .basis import basis_matrix
 from .core_diagonal import CoreDiagonal
-from .norms import frobenius_norm, power_of_two_scale
+from .norms import power_of_two_scale
 from .rotations import Floats, Rotations
 from .symmetry import make_symmetric
 from .transform import transform
 
-__all__ = ["project", "projection_work"]
+__all__ = ["project", "project_through_basis", "projection_work"]
 
 # Columns of one task, and tasks handed out at a time: progress is reported, and Ctrl-C heard, in
 # between.
 _COLUMNS = 8 * TILE
 _TASKS = 8
+# Rows of the basis that are multiplied with the matrix at a time.
+_ROWS = 16384
 # Squared errors below this share of the squared norm are not computed as a difference.
 _CANCELLED = 1e-6
 
@@ -110,15 +113,58 @@ def project(
     else:
         block = sp.csr_array((values, where[1], where[0]), shape=pattern.shape)
         block = 0.5 * (block + block.T)
-    diagonal[core] = block.diagonal()
-    kept = float((diagonal[r.wavelets] ** 2).sum()) + frobenius_norm(block) ** 2
-    whole = frobenius_norm(scaled) ** 2
+    return _with_error(scaled, scale, rotations, diagonal, block)
+
+
+def project_through_basis(
+    matrix: Any, rotations: Rotations, progress: Progress = silent
+) -> tuple[CoreDiagonal, float]:
+    """Do what `project` does by sparse products with the basis written out.
+
+    If wavelets live on few rows, as they do after rotations of two rows, that takes a time
+    proportional to n, and the core is sparse.
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> matrix = wm.graphs.normalized_laplacian(wm.graphs.grid(6, 6))
+    >>> f = wm.factorize(matrix, core=4, k=2)
+    >>> h, error = project_through_basis(matrix, f.rotations)
+    >>> bool(np.isclose(error, f.error())), bool(np.allclose(h.core.toarray(), f.core))
+    (True, True)
+    """
+    scale = power_of_two_scale(matrix)
+    scaled = matrix / scale
+    basis, _ = basis_matrix(rotations)
+    diagonal = np.zeros(rotations.n)
+    for first in range(0, rotations.n, _ROWS):
+        rows = basis[first : first + _ROWS]
+        diagonal[first : first + _ROWS] = rows.multiply(rows @ scaled).sum(axis=1)
+        progress(min(first + _ROWS, rotations.n), rotations.n, "computing the exact error")
+    fathers = basis[rotations.core]
+    block = sp.csr_array((fathers @ scaled) @ fathers.T)
+    return _with_error(scaled, scale, rotations, diagonal, sp.csr_array(0.5 * (block + block.T)))
+
+
+def _with_error(
+    scaled: Any, scale: float, rotations: Rotations, diagonal: Floats, block: Any
+) -> tuple[CoreDiagonal, float]:
+    """Return H from its diagonal and its core, and the error it leaves, in units of `scale`."""
+    diagonal[rotations.core] = block.diagonal()
+    kept = _squared_norm(diagonal[rotations.wavelets]) + _squared_norm(block)
+    whole = _squared_norm(scaled)
     diagonal *= scale
     block *= scale  # in its place: it may be as large as the matrix
-    h = CoreDiagonal(diagonal, block, core)
+    h = CoreDiagonal(diagonal, block, rotations.core)
     if whole - kept > _CANCELLED * whole:
         return h, float(np.sqrt(whole - kept)) * scale
     return h, _direct_error(scaled, rotations, h.scaled(1.0 / scale)) * scale
+
+
+def _squared_norm(matrix: Any) -> float:
+    """Add up squares of entries around one, in the same order on all processors."""
+    values = matrix.data if sp.issparse(matrix) else matrix
+    return float((values**2).sum())
 
 
 def _direct_error(matrix: Any, rotations: Rotations, h: CoreDiagonal) -> float:

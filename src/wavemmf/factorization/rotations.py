@@ -92,6 +92,29 @@ class Rotations:
             )
 
     @classmethod
+    def one_after_another(cls, n: int, pieces: Sequence[tuple[Rotations, Integers]]) -> Rotations:
+        """Join the levels of pieces, each with the numbers that its coordinates have in the whole.
+
+        Examples
+        --------
+        >>> half = Rotations.from_levels(2, [[0, 1]], [np.eye(2)], [[1]])
+        >>> whole = [(half, np.array([0, 2])), (half, np.array([0, 1]))]
+        >>> Rotations.one_after_another(3, whole).wavelets
+        array([2, 1])
+        """
+        none = np.empty(0, np.int64)
+        sizes = np.concatenate([none, *(piece.sizes for piece, _ in pieces)])
+        drops = np.concatenate([none, *(np.diff(piece.drop_offsets) for piece, _ in pieces)])
+        return cls(
+            n=n,
+            offsets=np.concatenate([[0], np.cumsum(sizes)]),
+            groups=np.concatenate([none, *(labels[piece.groups] for piece, labels in pieces)]),
+            blocks=np.concatenate([np.empty(0), *(piece.blocks for piece, _ in pieces)]),
+            drop_offsets=np.concatenate([[0], np.cumsum(drops)]),
+            wavelets=np.concatenate([none, *(labels[piece.wavelets] for piece, labels in pieces)]),
+        )
+
+    @classmethod
     def from_levels(
         cls,
         n: int,

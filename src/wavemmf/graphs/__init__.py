@@ -15,6 +15,7 @@ from ._convert import as_matrix, is_graph
 from ._generators import barabasi_albert, cayley_tree, cycle, grid, kronecker, path
 from ._karate import karate
 from ._laplacian import adjacency, laplacian, normalized_laplacian
+from ._lengths import weights_from_lengths
 from ._named import named, names
 from ._partition import partition, partitioner
 from ._similarity import similarity_graph
@@ -42,4 +43,5 @@ __all__ = [
     "partitioner",
     "path",
     "similarity_graph",
+    "weights_from_lengths",
 ]

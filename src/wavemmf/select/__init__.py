@@ -1,5 +1,6 @@
 """Choosing which coordinates each level rotates and drops."""
 
+from .diffusion import Diffusion
 from .evolution import Evolution
 from .given import Given
 from .greedy import PAIRS, SURVIVORS, greedy
@@ -13,6 +14,7 @@ __all__ = [
     "PAIRS",
     "SELECTORS",
     "SURVIVORS",
+    "Diffusion",
     "Evolution",
     "Explicit",
     "Given",

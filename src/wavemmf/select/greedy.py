@@ -13,12 +13,11 @@ from ..factorization import Factorization, Rotations
 from ..kernels.centre import add_to_diagonal, centre_dense
 from ..kernels.greedy_dense import Choice, greedy_levels
 from ..kernels.greedy_many import small_gram
-from ..kernels.multiply import TILE, multiply
 from ..kernels.noise import seeded
 from ..parallel.interrupts import deferred_interrupts
 from ..parallel.runs import in_parallel
-from ..parallel.threads import run_all
 from ..validation import Matrix, check_memory
+from ._operator import square
 from .batch import LARGEST, greedy_batch
 from .order import in_canonical_order, renumbered
 from .part import Method, Part, reduce_part
@@ -35,8 +34,6 @@ _TRY_BOTH = 1024
 _SAMPLE_WORK = 4096
 _BRANCHES = 3
 _CLEARLY = 0.95
-# Tiles of columns of one piece of work.
-_GRAM_TILES = 4
 # Errors that differ by less count as equal.
 _EQUAL = 1e-9
 # Entries this small beside both of their rows are discarded from sparse active rows.
@@ -188,7 +185,7 @@ def _run_dense(
         shift *= 0.5
         add_to_diagonal(work, -shift)
     # Runs that take over groups must repeat what the batch chose, to the last bit.
-    gram = small_gram(work) if n <= LARGEST else _gram(work)
+    gram = small_gram(work) if n <= LARGEST else square(work)
     recorder = LevelRecorder(n, task)
     state = (
         work,
@@ -226,16 +223,6 @@ def _run_dense(
             )
         task.progress(n - active, n - task.core, "")
     return recorder.rotations(level)
-
-
-def _gram(matrix: Any) -> Any:
-    """Return the square of the matrix, columns side by side on all threads."""
-    n = matrix.shape[0]
-    gram = np.empty((n, n))
-    bounds = range(0, n, _GRAM_TILES * TILE)
-    calls = [(matrix, matrix, n, n, gram, i, min(n, i + _GRAM_TILES * TILE)) for i in bounds]
-    run_all(multiply, calls)
-    return gram
 
 
 def _run_sparse(matrix: Any, task: Task, exhaustive: bool, nearest: bool) -> Rotations:

@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import InvalidInputError
 from ..factorization import Rotations
 from ..validation import check_choice
+from .diffusion import Diffusion
 from .evolution import Evolution
 from .plan import Selector, Task
 from .selectors import Explicit, Greedy, Neighbors, Random, Regular
@@ -17,6 +18,7 @@ __all__ = ["SELECTORS", "as_selector", "check_chosen"]
 #: The selectors that `wavemmf.factorize` knows by name.
 SELECTORS: dict[str, Callable[[], Selector]] = {
     "greedy": Greedy,
+    "diffusion": Diffusion,
     "random": Random,
     "neighbors": Neighbors,
     "regular": Regular,

@@ -79,28 +79,7 @@ class Collected:
     def outcome(self, core: Any, labels: Integers) -> Outcome:
         """Return everything, given what is left and the numbers of its rows."""
         self.diagonal[labels] = core.diagonal()
-        rotations = self._joined()
+        rotations = Rotations.one_after_another(self.n, self._rotations)
         h = CoreDiagonal(self.diagonal, core, rotations.core)
         residual = float(np.sqrt(self.squared_error))
         return Outcome(rotations, h, residual, self.discarded, self.stages)
-
-    def _joined(self) -> Rotations:
-        parts = [rotations for rotations, _ in self._rotations]
-        return Rotations(
-            n=self.n,
-            offsets=_run_on([part.offsets for part in parts]),
-            groups=_concatenate([labels[part.groups] for part, labels in self._rotations]),
-            blocks=np.concatenate([np.empty(0), *(part.blocks for part in parts)]),
-            drop_offsets=_run_on([part.drop_offsets for part in parts]),
-            wavelets=_concatenate([labels[part.wavelets] for part, labels in self._rotations]),
-        )
-
-
-def _run_on(offsets: list[Integers]) -> Integers:
-    """Offsets of one list after the other."""
-    lengths = _concatenate([np.diff(each) for each in offsets])
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-
-
-def _concatenate(arrays: list[Integers]) -> Integers:
-    return np.concatenate([np.empty(0, np.int64), *arrays])
