@@ -22,6 +22,11 @@ if numba.config.DISABLE_JIT:  # vector instructions exist in compiled code only
     plain_simd.install()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest: at the end, one worker would do it and the others wait."""
+    items.sort(key=lambda item: item.get_closest_marker("longest") is None)
+
+
 @pytest.fixture
 def data_dir() -> Path:
     """Return the folder of public data sets; tests that need it are skipped without it."""

@@ -162,6 +162,7 @@ def run_with(environment: dict[str, str]) -> dict[str, list[object]]:
     return result
 
 
+@pytest.mark.longest
 def test_other_processors_give_the_same_bits() -> None:
     """The instructions every x86-64 has, another BLAS, and one thread instead of two."""
     here = run_with({"WAVEMMF_NUM_THREADS": "2"})
