@@ -531,7 +531,7 @@ def test_a_training_goes_on_with_nothing_changed(
 
 def test_a_kept_run_that_is_nested_without_end_is_computed_again(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    from wavemmf.nn.results import ResultStore
+    from wavemmf.experiments._results import ResultStore
 
     store = ResultStore(tmp_path)
     store.save(("run",), "key", {"accuracy": 0.5})
@@ -541,7 +541,7 @@ def test_a_kept_run_that_is_nested_without_end_is_computed_again(tmp_path: Path)
 
 def test_a_run_that_cannot_be_kept_is_not_lost(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    from wavemmf.nn.results import ResultStore
+    from wavemmf.experiments._results import ResultStore
 
     store = ResultStore(tmp_path / "runs")
     (tmp_path / "runs").rmdir()

@@ -252,7 +252,8 @@ def test_ctrl_c_ends_it(threads) -> None:
         graphs = [wm.graphs.barabasi_albert(40, 3, seed=s) for s in range(300)]
         wm.factorize_many(graphs[:2], core=2, k=4, optimize="lbfgs", steps=2)
         print("ready", flush=True)
-        wm.factorize_many(graphs, core=2, k=8, optimize=LBFGS(steps=100000, tolerance=0))
+        endless = wm.optimize.LBFGS(steps=100000, tolerance=0)
+        wm.factorize_many(graphs, core=2, k=8, optimize=endless)
     """
     environment = {**os.environ, "WAVEMMF_NUM_THREADS": threads}
     with subprocess.Popen(

@@ -68,9 +68,9 @@ def datasets() -> dict[str, tuple[Callable[[], Any], Files]]:
         "planetoid": (lambda: planetoid("Cora"), planetoid_files()),
         "tu": (lambda: wm.datasets.tu_dataset("TINY"), tu_files()),
         "linqs": (lambda: wm.datasets.linqs("cora"), linqs_files()),
-        "snap": (lambda: wm.graphs.snap("tiny"), snap_files()),
+        "snap": (lambda: wm.datasets.snap("tiny"), snap_files()),
         "minnesota": (wm.graphs.minnesota, minnesota_files()),
-        "mnist": (lambda: wm.graphs.mnist_kernel(per_class=1), mnist_files()),
+        "mnist": (lambda: wm.datasets.mnist_kernel(per_class=1), mnist_files()),
     }
 
 

@@ -390,11 +390,11 @@ def test_labels_of_a_graph_are_integers(folder, label):
     put(folder, "snap/tiny.edges", "0 1\n1 2\n")
     put(folder, "snap/tiny.labels", f"0\n{label}\n1\n")
     with pytest.raises(FileFormatError, match=r"tiny\.labels"):
-        graphs.snap("tiny")
+        datasets.snap("tiny")
 
 
 def test_empty_tables_of_a_graph_are_refused(folder):
     put(folder, "snap/tiny.edges", "0 1\n1 2\n")
     put(folder, "snap/tiny.xy", " \n")
     with pytest.raises(FileFormatError, match=r"tiny\.xy is empty"):
-        graphs.snap("tiny")
+        datasets.snap("tiny")
