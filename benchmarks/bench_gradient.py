@@ -16,9 +16,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import torch
 from timing import alternate
 
-import torch
 import wavemmf as wm
 from wavemmf.errors import WavemmfError
 from wavemmf.experiments.records import Recorder, add_record_option

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from timing import alternate
 
-import torch
 from wavemmf.experiments.nodes import (
     NODE_RECIPES,
     NodeProblem,

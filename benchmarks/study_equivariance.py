@@ -13,8 +13,8 @@ import argparse
 from dataclasses import replace
 
 import numpy as np
-
 import torch
+
 import wavemmf as wm
 from wavemmf.experiments.graphs import (
     GRAPH_DATASETS,

@@ -11,8 +11,8 @@ A wavelet network on a graph, and what its filter has learned.
 # ``WAVEMMF_DATA`` names no folder that has it).
 
 import matplotlib.pyplot as plt
-
 import torch
+
 import wavemmf as wm
 from wavemmf.experiments import nodes
 

@@ -32,9 +32,8 @@ print("difference to the direct solution", np.abs(x - shifted.solve(b)).max())
 # A transform of **PyTorch Geometric** adds the wavelet basis to the data, for networks of your
 # own.
 
-from torch_geometric.utils import from_networkx  # noqa: E402
-
 import torch  # noqa: E402
+from torch_geometric.utils import from_networkx  # noqa: E402
 
 data = wm.nn.AddWaveletBasis(k=4)(from_networkx(network))
 conv = wm.nn.WaveletConv(1, 4)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import oracle
 import pytest
 import scipy.sparse as sp
 
+import oracle
 import wavemmf as wm
 from wavemmf.factorization import compress
 from wavemmf.select import Greedy

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from command_line import failed, run
 
 import wavemmf as wm
+from command_line import failed, run
 from wavemmf.errors import InvalidInputError, TooLargeError
 
 

@@ -11,9 +11,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from command_line import failed, run
 
 import wavemmf as wm
+from command_line import failed, run
 from wavemmf import _files
 from wavemmf._files import atomic_write, check_regular, check_writable
 from wavemmf.errors import InvalidInputError

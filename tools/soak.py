@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-
 import torch
+
 import wavemmf as wm
 from wavemmf.experiments.records import Recorder, add_record_option
 

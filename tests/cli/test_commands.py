@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from command_line import failed, run, start
 
 import wavemmf as wm
+from command_line import failed, run, start
 from wavemmf.experiments import CONTENDERS
 from wavemmf.experiments.records import read_record
 

@@ -10,9 +10,9 @@ import sys
 
 import numpy as np
 import pytest
-from command_line import failed, run
 
 import wavemmf as wm
+from command_line import failed, run
 from wavemmf.factorization import History
 
 KARATE = wm.graphs.karate()

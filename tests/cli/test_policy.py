@@ -10,9 +10,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from command_line import failed, run
-
 import wavemmf as wm
+from command_line import failed, run
 from wavemmf.rl import load_policy
 
 SIZES = ("--core", 8, "--k", 8)

@@ -16,7 +16,6 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric", reason="the extra pyg is not installed")
 
 from small_graphs import random_graph, random_graphs  # noqa: E402
-
 from wavemmf.experiments.graphs import (  # noqa: E402
     Fold,
     GraphProblem,

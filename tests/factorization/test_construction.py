@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import dense
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import dense
 import wavemmf as wm
 from wavemmf.errors import InvalidFactorizationError
 

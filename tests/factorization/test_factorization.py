@@ -8,11 +8,11 @@ import pickle
 
 import networkx as nx
 import numpy as np
-import oracle
 import pytest
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
+import oracle
 import wavemmf as wm
 from wavemmf.errors import (
     InputTypeError,

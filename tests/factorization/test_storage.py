@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import oracle
 import pytest
 import scipy.sparse as sp
 
+import oracle
 import wavemmf as wm
 from wavemmf.cache import ResultCache
 from wavemmf.errors import FileFormatError, InvalidFactorizationError, InvalidInputError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import networkx as nx
 import numpy as np
-from dense import random_symmetric
 
 import wavemmf as wm
+from dense import random_symmetric
 
 
 def rotation_matrix(f: wm.Factorization, level: int) -> np.ndarray:

@@ -31,9 +31,8 @@ def random_graphs(
 
 def as_data(graph: Graph) -> Any:
     """Return a graph as a ``Data`` of PyTorch Geometric, its labels (three) as features."""
-    from torch_geometric.data import Data
-
     import torch
+    from torch_geometric.data import Data
 
     edges = np.stack(graph.adjacency.tocoo().coords).astype(np.int64)
     data = Data(edge_index=torch.from_numpy(edges), num_nodes=graph.n)

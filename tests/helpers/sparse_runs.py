@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dense
 import numpy as np
 import scipy.sparse as sp
 
+import dense
 from wavemmf.kernels.greedy_sparse import score_all, sparse_greedy_levels
 from wavemmf.kernels.heap import heap_build
 from wavemmf.kernels.sparse_rows import ensure_room, rows_from_csr

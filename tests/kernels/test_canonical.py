@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dense
 import networkx as nx
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dense
 import wavemmf as wm
 from wavemmf.factorization.norms import power_of_two_scale
 from wavemmf.kernels.canonical import shuffled

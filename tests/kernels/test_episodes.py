@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dense
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import dense
 from wavemmf.kernels.candidates import wavelets_of
 from wavemmf.kernels.episode import SIGNIFICANT, advance, clear_rows, score_dirty, take_level
 from wavemmf.kernels.episode_sparse import pick_disjoint, rotate_groups, score_rows

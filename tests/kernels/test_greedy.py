@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import dense
 import numpy as np
 import pytest
 
+import dense
 from wavemmf.kernels.canonical import canonical_order, dense_to_csr, row_values, shuffled
 from wavemmf.kernels.centre import add_to_diagonal, centre_dense
 from wavemmf.kernels.greedy_dense import Choice, greedy_levels

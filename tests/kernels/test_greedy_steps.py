@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dense
 import numpy as np
 import pytest
 
+import dense
 from wavemmf.kernels.candidates import CENTRED, HEAVY, comparable
 from wavemmf.kernels.greedy_dense import (
     NEGLIGIBLE,

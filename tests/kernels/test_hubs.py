@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sparse_runs import SparseGreedy
 
 import wavemmf as wm
+from sparse_runs import SparseGreedy
 from wavemmf.kernels import greedy_sparse
 from wavemmf.kernels.greedy_dense import Choice, greedy_levels
 from wavemmf.kernels.noise import seeded

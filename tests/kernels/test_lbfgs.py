@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dense
 import numpy as np
 import pytest
 
+import dense
 from wavemmf.kernels.gradient import loss_and_gradient
 from wavemmf.kernels.lbfgs import (
     DESCENDED,

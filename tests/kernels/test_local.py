@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import dense
 import numpy as np
 import pytest
 
+import dense
 from wavemmf.kernels.closed_form import (
     EXPLICIT,
     NEIGHBORS,

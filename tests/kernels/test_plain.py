@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dense
 import numpy as np
 import pytest
 import scipy.optimize
 import scipy.sparse as sp
 
+import dense
 from wavemmf.kernels.basis import basis_rows
 from wavemmf.kernels.candidates import (
     comparable,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dense
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sparse_runs import Rows, SparseGreedy
 
+import dense
+from sparse_runs import Rows, SparseGreedy
 from wavemmf.kernels.candidates import wavelets_of
 from wavemmf.kernels.greedy_sparse import _LITTLE
 from wavemmf.kernels.local import local_score

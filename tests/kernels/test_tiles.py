@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dense
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import dense
 from wavemmf.kernels.gradient import (
     carry_back,
     commutator,

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import networkx as nx
 import numpy as np
-import oracle
 import pytest
 import scipy.linalg
 
+import oracle
 import wavemmf as wm
 from wavemmf.kernels.stiefel import cayley_step, cayley_velocity
 from wavemmf.optimize.objective import Objective

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import oracle
 import pytest
 
+import oracle
 import wavemmf as wm
 from wavemmf.errors import InputTypeError, InvalidInputError
 from wavemmf.optimize import LBFGS, OPTIMIZERS, SGD, Adam, Stiefel

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from command_line import failed, run
 
 import wavemmf as wm
+from command_line import failed, run
 from wavemmf.errors import InvalidInputError
 from wavemmf.experiments import compare
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import start_browser
 
 import wavemmf as wm
+from browser import start_browser
 
 KARATE = wm.graphs.karate()
 

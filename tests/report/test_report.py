@@ -9,11 +9,11 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from command_line import failed, run
 from hypothesis import given
 from hypothesis import strategies as st
 
 import wavemmf as wm
+from command_line import failed, run
 from wavemmf.errors import InvalidInputError, TooLargeError
 from wavemmf.report.drawing import draw, hilbert_points
 from wavemmf.report.hierarchy import drop_levels, heirs, tree_order

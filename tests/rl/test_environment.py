@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 pytest.importorskip("torch")
 
 import oracle
-
 import wavemmf as wm
 from wavemmf.errors import InvalidInputError
 from wavemmf.rl import MMFEnvironment, returns

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 torch = pytest.importorskip("torch")
 
 import oracle  # noqa: E402
-
 import wavemmf as wm  # noqa: E402
 from wavemmf.errors import FileFormatError, InvalidInputError  # noqa: E402
 from wavemmf.factorization import Factorization  # noqa: E402

@@ -12,7 +12,6 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import oracle  # noqa: E402
-
 import wavemmf as wm  # noqa: E402
 from wavemmf.errors import FileFormatError, InputTypeError, InvalidInputError  # noqa: E402
 from wavemmf.factorization.archive import read_archive, write_archive  # noqa: E402

@@ -6,11 +6,11 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import oracle
 import wavemmf as wm
 from wavemmf.errors import InputTypeError, InvalidInputError
 from wavemmf.select import Evolution, Given, Task, evolution, greedy

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import oracle
 import pytest
 
+import oracle
 import wavemmf as wm
 from wavemmf.select import Greedy
 

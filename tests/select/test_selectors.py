@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import oracle
 import pytest
 import scipy.sparse as sp
 
+import oracle
 import wavemmf as wm
 from wavemmf import restarts
 from wavemmf.errors import InvalidInputError

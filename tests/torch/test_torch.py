@@ -9,9 +9,9 @@ import sys
 
 import networkx as nx
 import numpy as np
-import oracle
 import pytest
 
+import oracle
 import wavemmf as wm
 from wavemmf.errors import InputTypeError, InvalidInputError, MissingDependencyError
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-
 import torch
 
 from .._warnings import warnings_treated

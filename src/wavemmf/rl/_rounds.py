@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-
 import torch
 
 from ..factorization import Rotations

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import scipy.sparse as sp
-
 import torch
 
 from .._progress import silent

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
 import torch
 
 from .._fingerprint import fingerprint

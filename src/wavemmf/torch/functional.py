@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from torch.autograd.function import once_differentiable
-
 import torch
+from torch.autograd.function import once_differentiable
 
 from ..errors import InvalidInputError
 from ..factorization import Rotations

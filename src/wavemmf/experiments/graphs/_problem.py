@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-
 import torch
 
 from ..._fingerprint import fingerprint

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
 import torch
 
 from ..._fingerprint import fingerprint

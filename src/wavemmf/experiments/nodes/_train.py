@@ -8,9 +8,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from torch.nn.functional import cross_entropy
-
 import torch
+from torch.nn.functional import cross_entropy
 
 from ..._progress import Progress, silent
 from ...errors import InvalidInputError
