@@ -174,7 +174,7 @@ class TestFactorize:
             (["--drop", 0], ["drop (for k = 4)", "at least 1"]),
             (["--core", 35], ["core (for n = 34)", "at most 34, got 35"]),
             (["--core", -1], ["at least 0", "got -1"]),
-            (["--select", "magic"], ["'greedy', 'random', 'neighbors'", "'magic'"]),
+            (["--select", "magic"], ["'greedy', 'diffusion', 'random'", "'magic'"]),
             (["--engine", "quantum"], ["'auto', 'dense', 'sparse'"]),
             (["--pairs", "some"], ["'exhaustive', 'correlated'"]),
             (["--survivors", "some"], ["'auto', 'eigenvectors', 'nearest'"]),
