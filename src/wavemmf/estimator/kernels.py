@@ -104,10 +104,10 @@ class MMFKernelRidge(_Compressed):
     ----------
     factorization_ : Factorization
         Of the kernel matrix plus ``alpha * I``.
-    dual_coef_ : ndarray of shape (m,) or (m, targets)
-        Weights of the samples.
-    X_fit_ : ndarray of shape (m, n_features)
-        The samples.
+    dual_coef_ : ndarray
+        Weights of the samples, (m,) or (m, targets).
+    X_fit_ : ndarray
+        The samples, (m, n_features).
 
     Examples
     --------

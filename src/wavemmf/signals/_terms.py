@@ -24,14 +24,14 @@ class BestTerms:
 
     Attributes
     ----------
-    signal : array of shape (n,) or (n, m)
-        The approximation.
-    coefficients : array of that shape
+    signal : ndarray
+        The approximation, in the shape of what was given: (n,) or (n, m).
+    coefficients : ndarray
         Wavelet coefficients, all but the largest set to zero.
     terms : int
         How many are kept of each signal.
-    curve : array of shape (n + 1,) or (n + 1, m)
-        The relative error with 0, 1, ..., n terms: it never rises, and ends at zero.
+    curve : ndarray
+        Of n + 1 rows: the relative error with 0, 1, ..., n terms: it never rises, and ends at zero.
     """
 
     signal: Floats
