@@ -22,7 +22,7 @@ from timing import alternate
 import wavemmf as wm
 from wavemmf.errors import WavemmfError
 from wavemmf.experiments.records import Recorder, add_record_option
-from wavemmf.optimize.objective import Objective
+from wavemmf.optimize._objective import Objective
 
 Row = dict[str, Any]
 

@@ -18,9 +18,9 @@ import numpy as np
 
 import wavemmf as wm
 from wavemmf.experiments.records import Recorder, add_record_option
+from wavemmf.large import reduce_in_stages
 from wavemmf.parallel.executor import use_executor
-from wavemmf.select.part import Method
-from wavemmf.staged import reduce_in_stages
+from wavemmf.select._part import Method
 
 
 def main() -> None:

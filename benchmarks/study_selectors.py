@@ -5,7 +5,7 @@
 
 Every selector draws the same number of index sequences (400 on Karate, 40 on the Cayley tree).
 Their closed-form errors are the distributions of the picture; the best 15 are optimised (L-BFGS,
-7500 steps in all, in the rounds of `wavemmf.restarts`) and the best of those is the result. On the
+7500 steps in all, in the rounds of `wavemmf._restarts`) and the best of those is the result. On the
 Cayley tree, where that takes a minute, only the selectors meant for search are optimised. Policies
 are trained on the same matrix first, one per seed. Every finished (graph, method, seed) is kept, so
 an interrupted study goes on where it stopped.

@@ -237,7 +237,7 @@ def graph_runs(folder: Path) -> Kept:
 def many(folder: Path) -> Kept:
     return Kept(
         wm.factorize_many,
-        "wavemmf.many.factorize_chunk",
+        "wavemmf._many.factorize_chunk",
         {"graphs": [MATRIX, MATRIX], "core": 6, "optimize": "lbfgs", "steps": 2, "cache": folder},
         {
             "graphs": [[MATRIX], [MATRIX, 2.0 * MATRIX], [KARATE, reweighted(KARATE)]],
@@ -366,7 +366,7 @@ def test_the_partitioner_is_part_of_the_key(
 ) -> None:
     wm.factorize_many([KARATE], core=4, cache=tmp_path)
     assert partitioner()
-    monkeypatch.setattr("wavemmf.cache.partitioner", lambda: "another")
+    monkeypatch.setattr("wavemmf._cache.partitioner", lambda: "another")
     wm.factorize_many([KARATE], core=4, cache=tmp_path)
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -557,6 +557,6 @@ def test_a_basis_that_cannot_be_kept_is_not_lost(
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("wavemmf.cache.save_collection", full)
+    monkeypatch.setattr("wavemmf._cache.save_collection", full)
     with pytest.warns(UserWarning, match="could not be kept.*No space left"):
         assert wm.nn.wavelet_basis(KARATE, core=8, k=4, cache=tmp_path).n == 34

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import oracle
 import wavemmf as wm
-from wavemmf.factorization import compress
+from wavemmf.factorization import _compress as compress
 from wavemmf.select import Greedy
 
 SELECTORS = {

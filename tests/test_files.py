@@ -17,7 +17,7 @@ from command_line import failed, run
 from wavemmf import _files
 from wavemmf._files import atomic_write, check_regular, check_writable
 from wavemmf.errors import InvalidInputError
-from wavemmf.optimize.checkpoint import Checkpoint
+from wavemmf.optimize._checkpoint import Checkpoint
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="links, FIFOs and modes of POSIX")
 

@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 
 import wavemmf as wm
 from wavemmf.errors import FileFormatError, TooLargeError
-from wavemmf.factorization.archive import read_archive, write_archive
+from wavemmf.factorization._archive import read_archive, write_archive
 from wavemmf.optimize import LBFGS
-from wavemmf.optimize.checkpoint import Checkpoint
+from wavemmf.optimize._checkpoint import Checkpoint
 
 ROOT = Path(__file__).parents[1]
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import wavemmf as wm
 from wavemmf.errors import InputTypeError, InvalidInputError, TooLargeError
-from wavemmf.factorization.collection import load_collection, save_collection
+from wavemmf.factorization._collection import load_collection, save_collection
 from wavemmf.graphs import as_matrices
 from wavemmf.optimize import LBFGS, Stiefel
 from wavemmf.select import Greedy
@@ -169,7 +169,7 @@ def files(folder) -> list:
 def test_results_are_kept(tmp_path, monkeypatch) -> None:
     first = wm.factorize_many(GRAPHS, core=3, k=4, optimize="lbfgs", steps=5, cache=tmp_path)
     assert len(files(tmp_path)) > 1
-    monkeypatch.setattr("wavemmf.many.factorize_chunk", None)  # nothing is computed any more
+    monkeypatch.setattr("wavemmf._many.factorize_chunk", None)  # nothing is computed any more
     told = []
     second = wm.factorize_many(
         GRAPHS, core=3, k=4, optimize="lbfgs", steps=5, cache=tmp_path,
@@ -219,7 +219,7 @@ def test_damaged_files_are_computed_again(tmp_path, damage) -> None:
 
 
 def test_cache_of_the_user(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("wavemmf.cache.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr("wavemmf._cache.cache_folder", lambda: tmp_path)
     wm.factorize_many(SMALL, core=3, cache=True)
     assert files(tmp_path / "factorizations")
 
@@ -349,7 +349,7 @@ def test_large_matrices_are_optimised_as_alone(steps: int | None, monkeypatch) -
     monkeypatch.setattr(sys.modules["wavemmf.factorize"], "_STAGES_FROM", 1100)
     graph = wm.graphs.grid(34, 34)
     taken: list[int] = []
-    import wavemmf.staged.learn as learn
+    import wavemmf.large.learn as learn
 
     def watched(matrix, rotations, optimizer, inner=learn.optimize_rotations):
         taken.append(optimizer.steps)

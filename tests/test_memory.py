@@ -18,7 +18,7 @@ import pytest
 
 import wavemmf as wm
 from wavemmf.errors import TooLargeError
-from wavemmf.factorization.fill import estimated_fill
+from wavemmf.factorization._fill import estimated_fill
 
 # Peaks are read in a process of its own: whatever ran before has left memory that is used again.
 SCRIPT = """

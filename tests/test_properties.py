@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 import oracle
 import wavemmf as wm
-from wavemmf.factorization.norms import frobenius_norm
+from wavemmf.factorization._norms import frobenius_norm
 
 VALUES = st.one_of(
     st.just(0.0),

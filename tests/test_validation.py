@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from wavemmf.errors import InputTypeError, InvalidInputError, TooLargeError
-from wavemmf.validation import (
+from wavemmf._validation import (
     check_choice,
     check_integer,
     check_matrix,
@@ -19,6 +18,7 @@ from wavemmf.validation import (
     check_positive,
     core_size,
 )
+from wavemmf.errors import InputTypeError, InvalidInputError, TooLargeError
 
 SYMMETRIC = np.array([[2.0, 1.0, 0.0], [1.0, 3.0, -1.0], [0.0, -1.0, 0.0]])
 SPARSE_FORMATS = ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"]

@@ -40,8 +40,8 @@ from fuzz_datasets import bundle, datasets, pickles, reading
 import wavemmf as wm
 from wavemmf.errors import WavemmfError
 from wavemmf.experiments.records import Recorder, add_record_option
-from wavemmf.factorization.collection import load_collection, save_collection
-from wavemmf.optimize.checkpoint import Checkpoint
+from wavemmf.factorization._collection import load_collection, save_collection
+from wavemmf.optimize._checkpoint import Checkpoint
 
 # Seconds of computing that are too many for a small file, and seconds until a child is given up.
 SLOW, HANGS = 2.0, 60.0

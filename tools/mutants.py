@@ -50,7 +50,7 @@ KERNELS = (
     "transform_gradient", "vectors",
 )  # fmt: skip
 TARGETS = {
-    "factorization": ["wavemmf.factorization.factorization"],
+    "factorization": ["wavemmf.factorization._factorization"],
     "kernels": [f"wavemmf.kernels.{name}" for name in KERNELS],
 }
 TESTS = {

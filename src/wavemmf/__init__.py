@@ -24,13 +24,13 @@ with ended_by_interrupts():
         select,
         signals,
     )
+    from ._factorize import factorize
+    from ._many import factorize_many
+    from ._refine import refine
+    from ._restarts import Search
     from ._version import __version__
     from .errors import WavemmfError
     from .factorization import CoreDiagonal, Factorization, History, Rotations, load
-    from .factorize import factorize
-    from .many import factorize_many
-    from .refine import refine
-    from .restarts import Search
     from .signals import wavelets
 
 __all__ = [

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from ._validation import check_matrix
 from .errors import InvalidInputError
-from .validation import check_matrix
 
 __all__ = ["Graph", "graph_from_edges"]
 

@@ -11,10 +11,10 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from ._optional import require
+from ._validation import check_integer, check_memory
 from ._warnings import warnings_treated
-from .factorization.norms import frobenius_norm, relative_norm
+from .factorization._norms import frobenius_norm, relative_norm
 from .graphs import as_matrix
-from .validation import check_integer, check_memory
 
 __all__ = ["Approximation", "nystrom", "truncated_eigh", "truncated_jacobi"]
 

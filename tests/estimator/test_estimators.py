@@ -62,7 +62,7 @@ def test_every_argument_is_forwarded(monkeypatch):
         seen.update(dict(zip(list(names)[1:], arguments, strict=False)) | settings)
         return wm.factorize(matrix, core=2, k=2)
 
-    monkeypatch.setattr("wavemmf.estimator.transformer.factorize", spy)
+    monkeypatch.setattr("wavemmf.estimator._transformer.factorize", spy)
     wm.MMF(**given).fit(np.eye(4))
     assert seen == given
 

@@ -10,7 +10,7 @@ import pytest
 import wavemmf as wm
 from wavemmf.errors import MissingDependencyError
 from wavemmf.experiments import figures
-from wavemmf.report.index import Section, write_index
+from wavemmf.report._index import Section, write_index
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 

@@ -20,7 +20,7 @@ from wavemmf.errors import (
     InvalidInputError,
     TooLargeError,
 )
-from wavemmf.factorization.norms import frobenius_norm
+from wavemmf.factorization._norms import frobenius_norm
 
 
 @pytest.fixture(scope="module")

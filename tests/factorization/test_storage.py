@@ -20,10 +20,10 @@ import scipy.sparse as sp
 
 import oracle
 import wavemmf as wm
-from wavemmf.cache import ResultCache
+from wavemmf._cache import ResultCache
 from wavemmf.errors import FileFormatError, InvalidFactorizationError, InvalidInputError
-from wavemmf.factorization.collection import load_collection, save_collection
-from wavemmf.factorization.storage import FORMAT_VERSION
+from wavemmf.factorization._collection import load_collection, save_collection
+from wavemmf.factorization._storage import FORMAT_VERSION
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +154,7 @@ def test_every_field_survives(
 def test_a_bound_stays_a_bound_in_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As of a large matrix: the second call must not turn its bound into an error."""
     bound = replace(wm.factorize(wm.graphs.karate(), core=8), error_is_exact=False)
-    monkeypatch.setattr("wavemmf.many.factorize_chunk", lambda *_: [bound])
+    monkeypatch.setattr("wavemmf._many.factorize_chunk", lambda *_: [bound])
     for _ in range(2):
         (f,) = wm.factorize_many([wm.graphs.karate()], core=8, cache=tmp_path)
         assert not f.error_is_exact

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import dense
 import wavemmf as wm
-from wavemmf.factorization.norms import power_of_two_scale
+from wavemmf.factorization._norms import power_of_two_scale
 from wavemmf.kernels.canonical import shuffled
 from wavemmf.kernels.centre import centre_dense
-from wavemmf.select.order import in_canonical_order, renumbered
+from wavemmf.select._order import in_canonical_order, renumbered
 
 
 def turned(matrix: np.ndarray, seed: int) -> np.ndarray:

@@ -33,7 +33,7 @@ from wavemmf.nn._operators import network_matrix  # noqa: E402
 @pytest.fixture
 def counted(monkeypatch):
     """Count how often a factorization is computed."""
-    module = sys.modules["wavemmf.many"]
+    module = sys.modules["wavemmf._many"]
     calls, original = [], module.factorize_chunk
 
     def count(*arguments):

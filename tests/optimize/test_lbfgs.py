@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import wavemmf as wm
 from wavemmf.kernels.stiefel import cayley_step
 from wavemmf.optimize import LBFGS
-from wavemmf.optimize.descent import Rules
-from wavemmf.optimize.lbfgs import LBFGSDescent
-from wavemmf.optimize.objective import Objective
+from wavemmf.optimize._descent import Rules
+from wavemmf.optimize._lbfgs import LBFGSDescent
+from wavemmf.optimize._objective import Objective
 
 KARATE = wm.graphs.normalized_laplacian(wm.graphs.karate()).toarray()
 

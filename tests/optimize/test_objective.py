@@ -13,7 +13,7 @@ import scipy.linalg
 import oracle
 import wavemmf as wm
 from wavemmf.kernels.stiefel import cayley_step, cayley_velocity
-from wavemmf.optimize.objective import Objective
+from wavemmf.optimize._objective import Objective
 
 PENALTIES = [(0.0, 1.0), (0.7, 1.0), (0.3, 2.0), (0.5, 1.5)]
 

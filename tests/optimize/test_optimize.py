@@ -123,7 +123,7 @@ def test_first_order_optimality_is_reported_and_falls() -> None:
 
 def test_cayley_satisfies_armijo_and_wolfe_at_every_step() -> None:
     a = wm.graphs.normalized_laplacian(KARATE).toarray()
-    from wavemmf.optimize.objective import Objective
+    from wavemmf.optimize._objective import Objective
 
     f = wm.factorize(a, core=8, k=4)
     method = Stiefel()
@@ -147,8 +147,8 @@ def test_cayley_satisfies_armijo_and_wolfe_at_every_step() -> None:
 
 @pytest.mark.parametrize("first", [1e-6, 0.05, 1.0, 30.0, 1e6])
 def test_the_line_search_shortens_and_lengthens_steps(first: float) -> None:
-    from wavemmf.optimize.descent import Point
-    from wavemmf.optimize.linesearch import armijo_wolfe
+    from wavemmf.optimize._descent import Point
+    from wavemmf.optimize._linesearch import armijo_wolfe
 
     nothing = np.empty(0)
 

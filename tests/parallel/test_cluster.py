@@ -13,10 +13,10 @@ import pytest
 import wavemmf as wm
 from wavemmf.cli.app import app
 from wavemmf.errors import ClusterError, InputTypeError, InvalidInputError, MissingDependencyError
+from wavemmf.large import reduce_in_stages
 from wavemmf.parallel import executor
 from wavemmf.parallel.executor import current_mapper, use_executor
-from wavemmf.select.part import Method
-from wavemmf.staged import reduce_in_stages
+from wavemmf.select._part import Method
 
 dask = pytest.importorskip("dask", reason="needs the extra 'cluster'")
 distributed = pytest.importorskip("distributed", reason="needs the extra 'cluster'")
@@ -87,7 +87,7 @@ def test_parts_of_a_large_matrix_give_the_same(client) -> None:
 
 
 def test_factorize_takes_a_client_or_an_address(cluster, client, monkeypatch) -> None:
-    monkeypatch.setattr(sys.modules["wavemmf.factorize"], "_STAGES_FROM", 100)
+    monkeypatch.setattr(sys.modules["wavemmf._factorize"], "_STAGES_FROM", 100)
     matrix = wm.graphs.normalized_laplacian(wm.graphs.grid(40, 40))
     settings = {"core": 160, "k": 4, "engine": "sparse"}
     here = wm.factorize(matrix, **settings)

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 import wavemmf as wm
 from command_line import failed, run
 from wavemmf.errors import InvalidInputError, TooLargeError
-from wavemmf.report.drawing import draw, hilbert_points
-from wavemmf.report.hierarchy import drop_levels, heirs, tree_order
-from wavemmf.report.images import reduced_image
-from wavemmf.report.packing import pack_floats, pack_fractions, pack_integers
-from wavemmf.report.reach import reach
+from wavemmf.report._drawing import draw, hilbert_points
+from wavemmf.report._hierarchy import drop_levels, heirs, tree_order
+from wavemmf.report._images import reduced_image
+from wavemmf.report._packing import pack_floats, pack_fractions, pack_integers
+from wavemmf.report._reach import reach
 
 KARATE = wm.graphs.karate()
 TYPES = {"Uint8Array": "u1", "Uint16Array": "u2", "Uint32Array": "u4", "Int16Array": "i2"}
@@ -53,7 +53,7 @@ def test_the_page_holds_what_is_needed_to_compute_every_wavelet(f):
 
 
 def test_large_blocks_are_rounded(f, monkeypatch):
-    monkeypatch.setattr("wavemmf.report.content._EXACT", 10)
+    monkeypatch.setattr("wavemmf.report._content._EXACT", 10)
     packed = content_of(wm.report.report_html(f))["rotations"]["blocks"]
     assert packed["type"] == "Int16Array"
     np.testing.assert_allclose(unpack(packed), f.rotations.blocks, atol=2e-5)
@@ -195,7 +195,7 @@ def test_what_is_refused(f, tmp_path, monkeypatch):
         wm.report.write_report(f, tmp_path / "report.pdf")
     with pytest.raises(InvalidInputError, match="does not exist"):
         wm.report.write_report(f, tmp_path / "nowhere" / "report.html")
-    monkeypatch.setattr("wavemmf.report.page._MOST_NODES", 33)
+    monkeypatch.setattr("wavemmf.report._page._MOST_NODES", 33)
     with pytest.raises(TooLargeError, match="at most 33 nodes, got 34"):
         wm.report.report_html(f)
 

@@ -21,7 +21,7 @@ from wavemmf.rl._play import likelihoods, play, settle  # noqa: E402
 from wavemmf.rl._problem import Problem  # noqa: E402
 from wavemmf.rl._schedule import plan_levels  # noqa: E402
 from wavemmf.select import Greedy  # noqa: E402
-from wavemmf.select.plan import Selector, Task  # noqa: E402
+from wavemmf.select._plan import Selector, Task  # noqa: E402
 
 KARATE = wm.graphs.normalized_laplacian(wm.graphs.karate()).toarray()
 GUIDED = PRESETS["guided"].policy

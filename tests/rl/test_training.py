@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 import oracle  # noqa: E402
 import wavemmf as wm  # noqa: E402
 from wavemmf.errors import FileFormatError, InputTypeError, InvalidInputError  # noqa: E402
-from wavemmf.factorization.archive import read_archive, write_archive  # noqa: E402
+from wavemmf.factorization._archive import read_archive, write_archive  # noqa: E402
 from wavemmf.rl import PRESETS, Policy, PolicySettings, clusters, train_policy, write_curve  # noqa: E402
 from wavemmf.rl._imitation import demonstrate  # noqa: E402
 from wavemmf.rl._play import likelihoods, play  # noqa: E402

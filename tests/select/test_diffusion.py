@@ -9,7 +9,8 @@ import scipy.sparse as sp
 import wavemmf as wm
 from wavemmf.errors import InvalidInputError
 from wavemmf.kernels.square import row_energies, square_rows
-from wavemmf.select import Diffusion, Task, diffusion
+from wavemmf.select import Diffusion, Task
+from wavemmf.select import _diffusion as diffusion
 from wavemmf.select._operator import short_diffusion, spectral_range, squared
 
 SETTINGS = [

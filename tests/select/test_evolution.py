@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 import oracle
 import wavemmf as wm
 from wavemmf.errors import InputTypeError, InvalidInputError
-from wavemmf.select import Evolution, Given, Task, evolution, greedy
-from wavemmf.select.greedy import greedy_in_order
-from wavemmf.select.order import in_canonical_order
+from wavemmf.select import Evolution, Given, Task, greedy
+from wavemmf.select import _evolution as evolution
+from wavemmf.select._greedy import greedy_in_order
+from wavemmf.select._order import in_canonical_order
 
 KARATE = wm.graphs.normalized_laplacian(wm.graphs.karate()).toarray()
 

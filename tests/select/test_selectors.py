@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import oracle
 import wavemmf as wm
-from wavemmf import restarts
+from wavemmf import _restarts as restarts
 from wavemmf.errors import InvalidInputError
 from wavemmf.optimize import LBFGS
 from wavemmf.select import Explicit, Greedy, Neighbors, Random, Regular, Selector, Task, greedy

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from .._progress import progress_bar
+from .._validation import check_choice, check_integer
 from ..errors import InvalidInputError
-from ..validation import check_choice, check_integer
 from .inputs import JsonOption, SeedOption, words
 from .output import print_facts, print_json, print_table
 

@@ -11,7 +11,7 @@ import typer
 from .._files import check_writable
 from ..errors import InvalidInputError
 from ..factorization import Factorization
-from ..report.summary import as_facts, summarize
+from ..report._summary import as_facts, summarize
 from .errors import INTERRUPTED
 from .output import print_facts, print_json
 

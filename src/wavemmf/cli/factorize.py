@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
+from .._factorize import ENGINES
+from .._factorize import factorize as run_factorization
 from .._progress import progress_bar
+from .._restarts import Search
+from .._validation import check_choice
 from ..errors import InvalidInputError
-from ..factorize import ENGINES
-from ..factorize import factorize as run_factorization
-from ..restarts import Search
 from ..select import PAIRS, SELECTORS, SURVIVORS, Selector
-from ..validation import check_choice
 from .delivery import check_output, deliver
 from .inputs import (
     CoreOption,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .._progress import progress_bar
+from .._validation import check_choice, check_integer
 from ..errors import InvalidInputError
 from ..experiments import ComparisonRow, save_csv
 from ..experiments.figures import (
@@ -20,7 +21,6 @@ from ..experiments.figures import (
     wavelet_tree,
 )
 from ..plot import check_plot_path, save_figure
-from ..validation import check_choice, check_integer
 from .inputs import SeedOption, words
 from .output import print_table
 

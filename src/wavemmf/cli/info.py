@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..factorization import load
-from ..report.summary import as_facts, summarize
+from ..report._summary import as_facts, summarize
 from .inputs import JsonOption
 from .output import print_facts, print_json
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from .._files import check_regular
+from .._validation import check_choice
 from ..errors import InvalidInputError
 from ..optimize import OPTIMIZERS, Optimizer
-from ..validation import check_choice
 
 __all__ = [
     "OPTIMIZER_NAMES",

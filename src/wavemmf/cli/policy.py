@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from .._factorize import factorize as run_factorization
 from .._progress import progress_bar
 from ..errors import InvalidInputError
-from ..factorize import factorize as run_factorization
 from .delivery import check_output, deliver
 from .errors import INTERRUPTED
 from .inputs import (

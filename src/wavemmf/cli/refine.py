@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from .._progress import progress_bar
+from .._refine import refine as run_refinement
 from ..errors import InvalidInputError
 from ..factorization import Factorization, load
 from ..graphs import as_matrix
-from ..refine import refine as run_refinement
 from .delivery import check_output, deliver
 from .inputs import InputArgument, JsonOption, MatrixOption, SymmetrizeOption, read_input
 from .optimisation import (

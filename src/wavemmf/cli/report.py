@@ -9,7 +9,7 @@ import typer
 
 from ..factorization import load
 from ..report import write_report
-from ..report.page import check_report_path
+from ..report._page import check_report_path
 from .delivery import check_output
 from .inputs import read_input
 

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
+from .._validation import check_choice, check_integer
 from ..errors import WavemmfError
-from ..report.index import Section, write_index
-from ..validation import check_choice, check_integer
+from ..report._index import Section, write_index
 from .figures import fig1, fig2, make_folder
 from .inputs import words
 from .reproduce import table1

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._optional import require
+from .._validation import check_integer, check_memory, check_positive
 from ..errors import FileFormatError, InvalidInputError
 from ..io._text import read_content
-from ..validation import check_integer, check_memory, check_positive
 from ._folder import data_file
 
 __all__ = ["digits_kernel", "mnist_kernel"]

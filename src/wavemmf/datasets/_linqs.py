@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._graph import Graph, graph_from_edges
+from .._validation import check_choice
 from ..errors import FileFormatError
 from ..io._text import read_text
-from ..validation import check_choice
 from ._folder import data_file
 
 __all__ = ["linqs"]

@@ -16,9 +16,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._validation import check_compressed, check_memory
 from ..errors import FileFormatError, InvalidInputError
 from ..io._text import check_order, read_content
-from ..validation import check_compressed, check_memory
 
 __all__ = ["read_matlab"]
 

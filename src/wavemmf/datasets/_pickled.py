@@ -18,9 +18,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._validation import check_compressed
 from ..errors import FileFormatError
 from ..io._text import read_content
-from ..validation import check_compressed
 
 __all__ = ["read_pickled"]
 

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._graph import Graph, graph_from_edges
+from .._validation import check_choice
 from ..errors import FileFormatError
 from ..io._text import read_integers
-from ..validation import check_choice
 from ._folder import data_file
 from ._pickled import read_pickled
 

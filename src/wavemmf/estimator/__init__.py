@@ -9,7 +9,7 @@ from .._optional import require
 
 require("sklearn", extra="sklearn")
 
-from .kernels import MMFGaussianProcessRegressor, MMFKernelRidge  # noqa: E402
-from .transformer import MMF  # noqa: E402
+from ._kernels import MMFGaussianProcessRegressor, MMFKernelRidge  # noqa: E402
+from ._transformer import MMF  # noqa: E402
 
 __all__ = ["MMF", "MMFGaussianProcessRegressor", "MMFKernelRidge"]

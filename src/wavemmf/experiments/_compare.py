@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._factorize import _SPARSE_FROM
 from .._progress import Progress, silent
+from .._validation import Matrix, check_integer, check_mmf_parameters
 from ..errors import InputTypeError, InvalidInputError
-from ..factorize import _SPARSE_FROM
 from ..graphs import as_matrix, cycle
-from ..validation import Matrix, check_integer, check_mmf_parameters
 from ._contenders import CONTENDERS, RESTARTS, Case, check_affordable, choose_methods
 
 __all__ = ["ComparisonRow", "compare"]

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from .._factorize import factorize
 from .._optional import require
 from .._progress import Progress, silent
+from .._validation import Matrix, check_choice, check_memory
 from .._warnings import warnings_treated
 from ..baselines import nystrom, truncated_eigh, truncated_jacobi
 from ..errors import InvalidInputError
 from ..factorization import Factorization
-from ..factorize import factorize
-from ..validation import Matrix, check_choice, check_memory
 
 __all__ = [
     "CONTENDERS",

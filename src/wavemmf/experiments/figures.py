@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from .._factorize import factorize
 from .._files import atomic_write
 from .._fingerprint import fingerprint
 from .._json import json_text
 from .._optional import require
 from .._progress import Progress, silent
 from ..factorization import Factorization
-from ..factorize import factorize
 from ..graphs import Graph, cayley_tree, named
 from ..plot import comparison, wavelet
 from ._compare import ComparisonRow, compare

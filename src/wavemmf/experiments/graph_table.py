@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 
 from .._progress import Progress, silent
-from ..validation import check_choice, check_integer
+from .._validation import check_choice, check_integer
 from .graphs import (
     GRAPH_DATASETS,
     GRAPH_MODELS,

@@ -15,8 +15,8 @@ from typing import Any
 import torch
 
 from .._progress import Progress, silent
+from .._validation import check_choice, check_integer
 from ..errors import InvalidInputError
-from ..validation import check_choice, check_integer
 from .nodes import (
     NODE_BASELINES,
     NODE_DATASETS,

@@ -1,10 +1,10 @@
 """The immutable result: invariants, transforms, operator, save and load."""
 
-from .core_diagonal import CoreDiagonal
-from .factorization import Factorization
-from .history import History
-from .rotations import ORTHOGONALITY_TOLERANCE, Rotations
-from .storage import load
+from ._core_diagonal import CoreDiagonal
+from ._factorization import Factorization
+from ._history import History
+from ._rotations import ORTHOGONALITY_TOLERANCE, Rotations
+from ._storage import load
 
 __all__ = [
     "ORTHOGONALITY_TOLERANCE",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from .._graph import Graph
+from .._validation import Matrix, check_choice, check_matrix
 from ..errors import InputTypeError
 from ..io import load_if_path
 from ..io._foreign import from_torch, is_igraph, is_networkx, is_pyg, is_torch
-from ..validation import Matrix, check_choice, check_matrix
 from ._laplacian import adjacency, laplacian, normalized_laplacian
 
 __all__ = ["as_matrix", "is_graph"]

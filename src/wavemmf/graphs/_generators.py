@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._graph import Graph, graph_from_edges
+from .._validation import check_integer, check_matrix, check_memory
 from ..errors import InvalidInputError
-from ..validation import check_integer, check_matrix, check_memory
 
 __all__ = ["barabasi_albert", "cayley_tree", "cycle", "grid", "kronecker", "path"]
 

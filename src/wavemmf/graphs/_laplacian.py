@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._graph import Graph
+from .._validation import check_matrix
 from ..errors import InvalidInputError
 from ..io import load_if_path
 from ..io._foreign import (
@@ -21,7 +22,6 @@ from ..io._foreign import (
     is_pyg,
     is_torch,
 )
-from ..validation import check_matrix
 
 __all__ = ["adjacency", "laplacian", "normalized_laplacian"]
 

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._graph import Graph
+from .._validation import check_choice, check_positive
 from ..errors import InvalidInputError
 from ..io import load_if_path
-from ..validation import check_choice, check_positive
 from ._laplacian import adjacency
 
 __all__ = ["weights_from_lengths"]

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._graph import Graph
+from .._validation import check_integer
 from ..errors import InvalidInputError
-from ..validation import check_integer
 
 __all__ = ["similarity_graph"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._validation import Matrix, check_choice
 from ..errors import InputTypeError, InvalidInputError, WavemmfError
-from ..validation import Matrix, check_choice
 from ._convert import MATRICES, as_matrix, is_graph
 from ._laplacian import raw_adjacency
 

@@ -14,8 +14,8 @@ import scipy.io
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._validation import check_compressed, check_memory
 from ..errors import FileFormatError, InvalidInputError
-from ..validation import check_compressed, check_memory
 from ._text import check_order, read_text
 
 __all__ = ["read_matrix_market", "read_npy", "read_npz"]

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from .._validation import check_memory
 from ..errors import FileFormatError, TooLargeError
-from ..validation import check_memory
 
 __all__ = ["check_order", "is_plain_number_text", "read_content", "read_integers", "read_text"]
 

@@ -9,10 +9,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
+from .._validation import check_choice
 from ..errors import InputTypeError, InvalidInputError
 from ..factorization import Factorization, Rotations
 from ..torch import MMFLayer, analyze, synthesize
-from ..validation import check_choice
 from ._diagonal import diagonalized, relative_levels
 from ._protocol import Basis
 from ._sparse import SparseOperator

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
+from .._validation import check_memory
 from ..errors import InvalidInputError
 from ..factorization import Factorization
-from ..validation import check_memory
 from ._diagonal import diagonalized
 from ._protocol import Basis
 from ._sparse import csr_tensor, sparse_product

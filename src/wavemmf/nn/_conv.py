@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
+from .._validation import check_choice, check_integer
 from ..errors import InvalidInputError
-from ..validation import check_choice, check_integer
 from ._filters import WaveletFilter, make_filter
 from ._protocol import Basis
 from ._responses import Response, as_response

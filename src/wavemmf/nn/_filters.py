@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import torch
 
+from .._validation import check_choice, check_integer, check_memory
 from ..errors import InputTypeError, InvalidInputError
-from ..validation import check_choice, check_integer, check_memory
 from ._protocol import Basis
 from ._responses import Response, as_response
 

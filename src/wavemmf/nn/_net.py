@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch.nn.functional import relu
 
+from .._validation import check_choice, check_integer
 from ..errors import InvalidInputError
-from ..validation import check_choice, check_integer
 from ._conv import WaveletConv
 from ._propagation import WaveletPropagation
 from ._protocol import Basis

@@ -8,12 +8,12 @@ from typing import Any
 import scipy.sparse as sp
 import torch
 
-from ..cache import open_cache
+from .._cache import open_cache
+from .._factorize import factorize
+from .._validation import check_choice
 from ..factorization import Factorization
-from ..factorize import factorize
 from ..graphs import adjacency, as_matrix
 from ..graphs import normalized_laplacian as laplacian_of
-from ..validation import check_choice
 from ._basis import WaveletBasis
 from ._sparse import SparseOperator
 

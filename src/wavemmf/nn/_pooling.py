@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
+from .._validation import check_choice, check_integer
 from ..errors import InvalidInputError
-from ..validation import check_choice, check_integer
 from ._protocol import Basis
 
 __all__ = ["POOLINGS", "WaveletPooling", "hat_functions"]

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 import torch
 
+from .._validation import check_choice, check_integer
 from ..errors import InputTypeError
-from ..validation import check_choice, check_integer
 
 __all__ = ["RESPONSES", "Response", "as_response", "pagerank_tail"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeVar
 
+from .._validation import check_choice, check_integer
 from ..errors import InvalidInputError
-from ..validation import check_choice, check_integer
 from ._filters import FILTERS
 from ._pooling import POOLINGS
 from ._responses import RESPONSES

@@ -7,11 +7,11 @@ from typing import Any
 
 import torch
 
+from .._cache import decisive
 from .._fingerprint import fingerprint
+from .._many import factorize_many
 from .._optional import require
-from ..cache import decisive
-from ..many import factorize_many
-from ..validation import check_choice
+from .._validation import check_choice
 from ._batch import basis_arrays
 from ._operators import MATRICES, network_matrix
 

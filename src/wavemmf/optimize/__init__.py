@@ -6,13 +6,13 @@
 'lbfgs'
 """
 
-from .first_order import SGD, Adam
-from .lbfgs import LBFGS
-from .objective import Objective
-from .resolve import OPTIMIZERS, as_optimizer
-from .run import optimize_rotations
-from .settings import Optimizer
-from .stiefel import Stiefel
+from ._first_order import SGD, Adam
+from ._lbfgs import LBFGS
+from ._objective import Objective
+from ._resolve import OPTIMIZERS, as_optimizer
+from ._run import optimize_rotations
+from ._settings import Optimizer
+from ._stiefel import Stiefel
 
 __all__ = [
     "LBFGS",

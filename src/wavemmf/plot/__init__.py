@@ -10,12 +10,12 @@ Every function draws on the axes it is given, or on new ones, and returns them.
 
 from __future__ import annotations
 
-from .canvas import check_plot_path, save_figure
-from .comparison import comparison
-from .curves import convergence, sparse_approximation, spectrum, training
-from .layout import layout
-from .matrices import compression, h_matrix
-from .wavelets import scaling_function, signal, wavelet
+from ._canvas import check_plot_path, save_figure
+from ._comparison import comparison
+from ._curves import convergence, sparse_approximation, spectrum, training
+from ._layout import layout
+from ._matrices import compression, h_matrix
+from ._wavelets import scaling_function, signal, wavelet
 
 __all__ = [
     "check_plot_path",

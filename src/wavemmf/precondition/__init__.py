@@ -5,7 +5,7 @@
 (12, 12)
 """
 
-from .chosen import preconditioner
-from .given import from_factorization
+from ._chosen import preconditioner
+from ._given import from_factorization
 
 __all__ = ["from_factorization", "preconditioner"]

@@ -8,6 +8,6 @@ True
 
 from __future__ import annotations
 
-from .page import report_html, write_report
+from ._page import report_html, write_report
 
 __all__ = ["report_html", "write_report"]

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from .._validation import check_integer
 from ..graphs import Graph, adjacency, as_matrix, is_graph, partition
 from ..io import load_if_path
-from ..validation import check_integer
 
 __all__ = ["clusters"]
 

@@ -9,7 +9,7 @@ import os
 from .._files import atomic_write
 from .._optional import require
 from ..plot import check_plot_path, save_figure, training
-from ..plot.canvas import PICTURES
+from ..plot._canvas import PICTURES
 from ._history import TrainingHistory
 from ._policy import Policy
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .._validation import check_choice, check_integer, check_memory, check_mmf_parameters
 from ..errors import InvalidInputError
 from ..factorization import Factorization, Rotations
 from ..graphs import as_matrix
-from ..validation import check_choice, check_integer, check_memory, check_mmf_parameters
 from ._episodes import Episodes
 from ._presets import REWARDS
 from ._problem import Problem

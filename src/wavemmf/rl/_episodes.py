@@ -19,7 +19,7 @@ from ..kernels.episode import advance
 from ..optimize import LBFGS, optimize_rotations
 from ..parallel.interrupts import deferred_interrupts
 from ..parallel.threads import num_threads, run_all
-from ..select.plan import LevelRecorder, Task
+from ..select._plan import LevelRecorder, Task
 from ._features import Facts, facts_of_current, facts_of_original, relations
 from ._problem import Problem
 

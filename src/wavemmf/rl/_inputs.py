@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._validation import check_mmf_parameters
 from ..errors import InvalidInputError
 from ..graphs import as_matrix
-from ..validation import check_mmf_parameters
 from ._problem import Problem
 from ._schedule import plan_levels
 

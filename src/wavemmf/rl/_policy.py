@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
+from .._validation import Matrix, check_integer
 from ..factorization import Rotations
-from ..select.plan import Task
-from ..validation import Matrix, check_integer
+from ..select._plan import Task
 from ._features import log_score
 from ._history import TrainingHistory
 from ._messages import Messages

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from .._validation import check_choice, check_integer, check_positive
 from ..errors import InvalidInputError
-from ..validation import check_choice, check_integer, check_positive
 from ._rewards import check_discount
 from ._settings import PolicySettings
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..factorization.norms import power_of_two_scale
+from .._validation import check_memory
+from ..factorization._norms import power_of_two_scale
 from ..kernels.episode import score_dirty
-from ..validation import check_memory
 from ._messages import Messages
 from ._schedule import Schedule
 

@@ -17,11 +17,11 @@ import scipy.sparse as sp
 import torch
 
 from ..factorization import Rotations
-from ..factorization.norms import power_of_two_scale
+from ..factorization._norms import power_of_two_scale
 from ..kernels.episode_sparse import pick_disjoint, rotate_groups, score_rows
 from ..parallel.interrupts import deferred_interrupts
 from ..parallel.threads import num_threads, run_all
-from ..select.plan import LevelRecorder, Task
+from ..select._plan import LevelRecorder, Task
 from ._features import relations, stack_features
 from ._messages import Messages
 from ._policy import Policy

@@ -11,7 +11,7 @@ import torch
 from .._progress import silent
 from ..factorization import Rotations
 from ..parallel.torch_threads import one_thread
-from ..select.plan import Task
+from ..select._plan import Task
 from ._play import play, settle
 from ._policy import Policy
 from ._problem import Problem

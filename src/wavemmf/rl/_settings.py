@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from .._validation import check_choice, check_integer
 from ..errors import InvalidInputError
 from ..select import SURVIVORS
-from ..validation import check_choice, check_integer
 
 __all__ = ["PolicySettings"]
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from .._progress import Progress, silent
+from .._validation import check_choice, check_integer
 from ..errors import InvalidInputError
-from ..optimize.checkpoint import check_checkpoint
+from ..optimize._checkpoint import check_checkpoint
 from ..parallel.torch_threads import one_thread
-from ..validation import check_choice, check_integer
 from ._inputs import problems_of
 from ._play import settle
 from ._policy import Policy

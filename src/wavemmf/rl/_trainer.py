@@ -13,7 +13,7 @@ import torch
 from .._fingerprint import fingerprint
 from .._progress import Progress
 from ..errors import FileFormatError
-from ..optimize.checkpoint import Checkpoint
+from ..optimize._checkpoint import Checkpoint
 from ..parallel.interrupts import deferred_interrupts
 from ._history import TrainingHistory
 from ._imitation import demonstrate

@@ -1,14 +1,14 @@
 """Choosing which coordinates each level rotates and drops."""
 
-from .diffusion import Diffusion
-from .evolution import Evolution
-from .given import Given
-from .greedy import PAIRS, SURVIVORS, greedy
-from .heuristics import as_index_sets, explicit, neighbors, random
-from .plan import Selector, Task
-from .regular import regular, regular_indices
-from .resolve import SELECTORS, as_selector, check_chosen
-from .selectors import Explicit, Greedy, Neighbors, Random, Regular
+from ._diffusion import Diffusion
+from ._evolution import Evolution
+from ._given import Given
+from ._greedy import PAIRS, SURVIVORS, greedy
+from ._heuristics import as_index_sets, explicit, neighbors, random
+from ._plan import Selector, Task
+from ._regular import regular, regular_indices
+from ._resolve import SELECTORS, as_selector, check_chosen
+from ._selectors import Explicit, Greedy, Neighbors, Random, Regular
 
 __all__ = [
     "PAIRS",

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ..factorization.norms import frobenius_norm, power_of_two_scale
+from ..factorization._norms import frobenius_norm, power_of_two_scale
 from ..kernels.multiply import TILE, multiply
 from ..kernels.square import row_energies, square_rows
 from ..parallel.threads import run_all

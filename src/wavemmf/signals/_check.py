@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidInputError
-from ..factorization.transform import as_signal
+from ..factorization._transform import as_signal
 
 __all__ = ["as_signals"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._validation import check_finite, check_integer
 from ..errors import InvalidInputError
 from ..factorization import Factorization
-from ..validation import check_finite, check_integer
 from ._check import as_signals
 
 __all__ = ["BestTerms", "best_terms"]

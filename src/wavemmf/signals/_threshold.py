@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._validation import check_choice
 from ..errors import InputTypeError, InvalidInputError
 from ..factorization import Factorization
-from ..validation import check_choice
 from ._bands import bands
 from ._check import as_signals
 

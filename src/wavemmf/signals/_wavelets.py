@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._factorize import factorize
 from .._progress import Progress, silent
 from ..factorization import Factorization
-from ..factorize import factorize
 from ..graphs import as_matrix
 from ..select import Diffusion
 

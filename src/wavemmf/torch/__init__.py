@@ -14,8 +14,8 @@ from .._optional import require
 
 require("torch", extra="torch")
 
-from .coordinates import SkewCoordinates  # noqa: E402
-from .functional import analyze, residual, synthesize  # noqa: E402
-from .layer import MMFLayer  # noqa: E402
+from ._coordinates import SkewCoordinates  # noqa: E402
+from ._functional import analyze, residual, synthesize  # noqa: E402
+from ._layer import MMFLayer  # noqa: E402
 
 __all__ = ["MMFLayer", "SkewCoordinates", "analyze", "residual", "synthesize"]

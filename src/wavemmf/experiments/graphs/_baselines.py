@@ -9,7 +9,7 @@ import torch
 from torch.nn.functional import dropout, relu
 
 from ..._optional import require
-from ...validation import check_choice
+from ..._validation import check_choice
 
 require("torch_geometric", extra="pyg")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..._many import factorize_many
 from ..._progress import Progress, silent
 from ...graphs import Graph
-from ...many import factorize_many
 from ...nn._batch import basis_arrays
 from ._numbering import random_orders, relabelled
 

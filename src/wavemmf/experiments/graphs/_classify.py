@@ -13,7 +13,7 @@ import torch
 
 from ..._fingerprint import fingerprint
 from ..._progress import Progress, silent
-from ...validation import check_choice, check_integer
+from ..._validation import check_choice, check_integer
 from .._results import ResultStore
 from ._duplicates import seen_in_training
 from ._folds import FOLDS, Fold, inner_holdout, make_folds

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ..._validation import check_integer
 from ...graphs import Graph
-from ...validation import check_integer
 from ._wl import refined_colours
 
 __all__ = ["isomorphic", "isomorphism_classes", "seen_in_training"]

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from ..._validation import check_choice, check_integer
 from ...datasets import data_file
 from ...errors import FileFormatError, InvalidInputError
 from ...io._text import read_integers
-from ...validation import check_choice, check_integer
 from .._subsets import check_subsets
 
 __all__ = ["FOLDS", "Fold", "inner_holdout", "make_folds"]

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 
 from ..._progress import Progress, silent
+from ..._validation import check_choice
 from ...errors import InvalidInputError
 from ...nn import GraphWaveletNet
 from ...parallel.torch_threads import one_thread
-from ...validation import check_choice
 from ._folds import Fold
 from ._kernel import DEPTHS, PENALTIES, subtree_kernels, train_kernel
 from ._packed import PackedGraphs

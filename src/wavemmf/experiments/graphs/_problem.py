@@ -12,16 +12,16 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
+from ..._cache import decisive
 from ..._fingerprint import fingerprint
+from ..._many import factorize_many
 from ..._optional import require
 from ..._progress import Progress, silent
-from ...cache import decisive
+from ..._validation import check_choice
 from ...datasets import data_file, find_data_file, tu_dataset
 from ...datasets._tu import integer_table
 from ...errors import FileFormatError, InvalidInputError
 from ...graphs import Graph
-from ...many import factorize_many
-from ...validation import check_choice
 from ._bases import compute_bases
 from ._duplicates import isomorphism_classes
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from ..._validation import check_choice, check_integer, check_positive
 from ...errors import InvalidInputError
 from ...nn import GraphNetSettings
 from ...nn._settings import GRAPH_PRESETS
-from ...validation import check_choice, check_integer, check_positive
 
 __all__ = ["GRAPH_RECIPES", "GraphRecipe", "GraphTraining", "recipe_for"]
 

@@ -8,8 +8,8 @@ import torch
 from torch.nn.functional import dropout, relu
 
 from ..._optional import require
+from ..._validation import check_choice
 from ...nn._sparse import Features, apply_linear, drop_features
-from ...validation import check_choice
 
 require("torch_geometric", extra="pyg")
 

@@ -11,8 +11,8 @@ import torch
 
 from ..._fingerprint import fingerprint
 from ..._progress import Progress, silent
+from ..._validation import check_choice, check_integer
 from ...errors import InvalidInputError
-from ...validation import check_choice, check_integer
 from .._results import ResultStore, mean_and_error
 from ._models import NODE_MODELS, make_node_model
 from ._problem import NodeProblem, load_node_problem

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
+from ..._validation import check_memory, check_positive
 from ...graphs import normalized_laplacian
 from ...nn import Basis, SparseOperator
-from ...validation import check_memory, check_positive
 
 __all__ = ["HeatWavelets"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
+from ..._validation import check_choice
 from ...nn import NetSettings, WaveletBasis, WaveletNet
-from ...validation import check_choice
 from ._problem import NodeProblem
 from ._recipes import NODE_RECIPES, NodeRecipe, NodeTraining
 

@@ -11,13 +11,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
+from ..._cache import decisive
 from ..._fingerprint import fingerprint
-from ...cache import decisive
+from ..._validation import check_choice
 from ...datasets import linqs, planetoid
 from ...errors import InvalidInputError
 from ...graphs import Graph, karate, similarity_graph
 from ...nn import SparseOperator, WaveletBasis, hop_operator, wavelet_basis
-from ...validation import check_choice
 from ._heat import HeatWavelets
 from ._labels import check_classes, check_features
 from ._splits import PUBLIC, make_split

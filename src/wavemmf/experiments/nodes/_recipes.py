@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from ..._validation import check_integer, check_positive
 from ...errors import InvalidInputError
 from ...nn import NetSettings
 from ...nn._settings import NODE_PRESETS
-from ...validation import check_integer, check_positive
 
 __all__ = ["NODE_RECIPES", "NodeRecipe", "NodeTraining"]
 

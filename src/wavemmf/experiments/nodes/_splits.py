@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..._validation import check_choice, check_integer
 from ...errors import InvalidInputError
-from ...validation import check_choice, check_integer
 from .._subsets import check_inside, check_subsets
 
 __all__ = ["PER_CLASS", "PUBLIC", "SPLITS", "UNIFORM", "Split", "make_split"]

@@ -1,0 +1,238 @@
+"""Factorize thousands of graphs: a data set in one call."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ._cache import ResultCache, open_cache
+from ._factorize import completed, factorize
+from ._progress import Progress, silent
+from ._validation import check_integer, check_mmf_parameters, core_size
+from .errors import InvalidInputError, TooLargeError
+from .factorization import Factorization
+from .graphs import as_matrices
+from .optimize import Optimizer, as_optimizer, optimize_rotations
+from .parallel.executor import use_executor
+from .select import Greedy, as_selector
+from .select._batch import LARGEST, greedy_batch
+
+__all__ = ["factorize_many"]
+
+# Graphs of one piece of work: enough to make calls cheap, few enough to keep all workers busy. It
+# is the same everywhere, because pieces are also what the cache keeps.
+_CHUNK = 32
+# What `factorize` works on densely, whatever it is given.
+_DENSE_UP_TO = 1024
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Everything that decides the result, beside the matrix."""
+
+    core: int | float | None
+    k: int
+    drop: int
+    select: Greedy
+    optimize: Optimizer | None
+
+    def parameters(self, n: int) -> dict[str, Any]:
+        """Return what a factorization of n rows is told to be computed with."""
+        return {
+            "core": self.core_of(n), "k": self.k, "drop": self.drop, "select": self.select.name,
+            "optimize": None if self.optimize is None else self.optimize.name,
+            "restarts": 0, "seed": 0, "engine": "dense",
+        }  # fmt: skip
+
+    def core_of(self, n: int) -> int:
+        """Return the core of a matrix of n rows: never more than there are."""
+        fits = self.core is None or self.core <= n
+        return core_size(n, self.core) if fits else n
+
+
+def factorize_many(
+    graphs: Iterable[Any],
+    core: int | float | None = None,
+    k: int = 4,
+    drop: int = 1,
+    select: str | Greedy = "greedy",
+    optimize: str | Optimizer | None = None,
+    *,
+    steps: int | None = None,
+    matrix: str | None = None,
+    symmetrize: bool = False,
+    executor: Any = None,
+    cache: bool | str | os.PathLike[str] | None = None,
+    progress: Progress = silent,
+) -> list[Factorization]:
+    """Factorize every graph or matrix of a data set, greedily.
+
+    The results are those of `wavemmf.factorize` for each alone, in order, whatever runs them;
+    thousands of small graphs take seconds. All threads are used.
+
+    Parameters
+    ----------
+    graphs : iterable
+        Anything that `wavemmf.factorize` takes, of any sizes.
+    core : int or float, optional
+        Size of the core, or its share of the rows of each; graphs with fewer rows than that keep
+        all of them, and are represented exactly. By default a tenth of the rows, at least 8.
+    k, drop : int
+        As for `wavemmf.factorize`.
+    select : "greedy" or Greedy
+        The selector, such as ``wm.select.Greedy(survivors="nearest")``.
+    optimize, steps
+        As for `wavemmf.factorize`, without callback and checkpoint.
+    matrix, symmetrize
+        As for `wavemmf.factorize`.
+    executor : str or dask.distributed.Client, optional
+        Run on a Dask cluster, given by a client or the address of its scheduler.
+    cache : bool or path, optional
+        Keep results on disk and take them from there the next time: in the folder given, or, for
+        True, in the cache folder of the user. Results are found by the content of the matrices,
+        the settings and the version of wavemmf. Interrupted work goes on where it stopped.
+    progress : callable
+        Called as ``progress(done, total, note)`` now and then, for progress displays.
+
+    Returns
+    -------
+    list of Factorization
+
+    Raises
+    ------
+    InvalidInputError, InputTypeError
+        For input or settings that are not allowed; the message names the position of the graph.
+    ClusterError
+        If the executor cannot be reached, or is lost.
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> graphs = [wm.graphs.cycle(n) for n in range(3, 30)]
+    >>> results = wm.factorize_many(graphs, core=4, k=4)
+    >>> [f.n for f in results[:3]], results[0].error()
+    ([3, 4, 5], 0.0)
+    >>> results[20].error() == wm.factorize(graphs[20], core=4, k=4).error()
+    True
+    """
+    plan = _plan(core, k, drop, select, as_optimizer(optimize, steps))
+    store = open_cache(cache)
+    matrices = as_matrices(list(graphs), matrix, symmetrize, dense_up_to=_DENSE_UP_TO)
+    work = _Work(_chunks(matrices), plan, store, progress)
+    missing = work.look_up()
+    if missing:
+        with use_executor(executor) as run:
+            run(factorize_chunk, [work.call(index) for index in missing], work.collector(missing))
+    progress(len(matrices), len(matrices), "")
+    return work.results()
+
+
+def _plan(core: Any, k: int, drop: int, select: Any, optimizer: Optimizer | None) -> _Plan:
+    selector = as_selector(select)
+    if not isinstance(selector, Greedy):
+        raise InvalidInputError(
+            f"factorize_many chooses greedily, got select={selector.name!r}; call factorize for "
+            "each graph"
+        )
+    if optimizer is not None:
+        optimizer = optimizer.for_many("factorize_many runs many")
+    # Any size is allowed, so it is checked for a matrix as large as that.
+    size = 1 if core is None or isinstance(core, float) else check_integer("core", core, 0)
+    _, k, drop = check_mmf_parameters(size, core, k, drop)
+    return _Plan(core, k, drop, selector, optimizer)
+
+
+def _chunks(matrices: Sequence[Any]) -> list[list[Any]]:
+    """Cut the list into pieces of work; a large matrix is one of its own."""
+    chunks: list[list[Any]] = []
+    room = 0
+    for matrix in matrices:
+        large = matrix.shape[0] > LARGEST
+        if room == 0 or large:
+            chunks.append([])
+            room = 0 if large else _CHUNK
+        chunks[-1].append(matrix)
+        room = max(0, room - 1)
+    return chunks
+
+
+class _Work:
+    """The pieces of a data set: which are known, and what became of the others."""
+
+    def __init__(
+        self, chunks: list[list[Any]], plan: _Plan, store: ResultCache | None, progress: Progress
+    ) -> None:
+        self._chunks = chunks
+        self._plan = plan
+        self._store = store
+        self._progress = progress
+        self._total = sum(len(chunk) for chunk in chunks)
+        self._keys = [store.key(chunk, {"plan": plan}) for chunk in chunks] if store else []
+        self._made: dict[int, list[Factorization]] = {}
+
+    def look_up(self) -> list[int]:
+        """Take from the cache what is there; return what is missing."""
+        for index, key in enumerate(self._keys):
+            found = self._store.load(key, len(self._chunks[index])) if self._store else None
+            if found is not None:
+                self._made[index] = found
+        return [index for index in range(len(self._chunks)) if index not in self._made]
+
+    def call(self, index: int) -> tuple[Any, ...]:
+        """Return the arguments of `factorize_chunk` for a piece."""
+        first = sum(len(chunk) for chunk in self._chunks[:index])
+        return self._chunks[index], first, self._plan
+
+    def collector(self, missing: list[int]) -> Callable[[int, Any], None]:
+        """Return what is to be called with every result: it keeps the result at once."""
+
+        def collect(position: int, made: list[Factorization]) -> None:
+            index = missing[position]
+            self._made[index] = made
+            if self._store is not None:
+                self._store.save(self._keys[index], made)
+            self._progress(sum(map(len, self._made.values())), self._total, "")
+
+        return collect
+
+    def results(self) -> list[Factorization]:
+        """Return everything, in order."""
+        return [f for index in range(len(self._chunks)) for f in self._made[index]]
+
+
+def factorize_chunk(matrices: list[Any], first: int, plan: _Plan) -> list[Factorization]:
+    """Factorize a few matrices, the first of which is number `first` of the data set."""
+    try:
+        if matrices[0].shape[0] > LARGEST:
+            core = plan.core_of(matrices[0].shape[0])
+            settings = (core, plan.k, plan.drop, plan.select, plan.optimize)
+            return [_unless_interrupted(factorize(matrices[0], *settings))]
+        return _factorize_small(matrices, plan)
+    except TooLargeError as error:
+        raise TooLargeError(f"graph {first}: {error}") from error
+
+
+def _factorize_small(matrices: list[Any], plan: _Plan) -> list[Factorization]:
+    start = time.perf_counter()
+    cores = [plan.core_of(len(matrix)) for matrix in matrices]
+    greedy = plan.select
+    chosen = greedy_batch(matrices, cores, plan.k, plan.drop, greedy.pairs, greedy.survivors)
+    seconds = (time.perf_counter() - start) / len(matrices)
+    made = []
+    for matrix, rotations in zip(matrices, chosen, strict=True):
+        history = None
+        if plan.optimize is not None:
+            rotations, history = optimize_rotations(matrix, rotations, plan.optimize)
+        parameters = plan.parameters(len(matrix))
+        made.append(_unless_interrupted(completed(matrix, rotations, history, parameters, seconds)))
+    return made
+
+
+def _unless_interrupted(result: Factorization) -> Factorization:
+    """Pass on a Ctrl-C that ended an optimisation: a data set is complete or not at all."""
+    if result.history.stopped == "interrupted":
+        raise KeyboardInterrupt
+    return result

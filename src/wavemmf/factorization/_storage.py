@@ -1,0 +1,70 @@
+"""Save a factorization to one file, and load it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from .._files import atomic_write
+from ..errors import FileFormatError, InvalidFactorizationError, TooLargeError
+from ._archive import read_archive, write_archive
+from ._factorization import Factorization
+from ._record import from_record, to_record
+
+__all__ = ["FORMAT_VERSION", "load", "save"]
+
+#: Version of the layout; files of a later one are refused.
+FORMAT_VERSION = 2  # 2: the core may be sparse, the error may be a bound
+_FORMAT = "wavemmf-factorization"
+
+
+def save(factorization: Factorization, path: str | os.PathLike[str]) -> None:
+    """Write `factorization` to `path`, whole or not at all."""
+    values, arrays = to_record(factorization)
+    with atomic_write(path) as stream:
+        write_archive(stream, _FORMAT, FORMAT_VERSION, values, arrays)
+
+
+def load(path: str | os.PathLike[str]) -> Factorization:
+    """Read a factorization written by `Factorization.save`.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    Factorization
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such file.
+    FileFormatError
+        If the file is truncated, damaged, of another kind, or of a later version.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, wavemmf as wm
+    >>> f = wm.factorize(wm.graphs.karate(), core=8, k=4)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     f.save(pathlib.Path(folder) / "karate.mmf")
+    ...     g = wm.load(pathlib.Path(folder) / "karate.mmf")
+    >>> g.error() == f.error()
+    True
+    """
+    file = Path(path)
+    header, arrays = read_archive(file, _FORMAT, FORMAT_VERSION)
+    if header["version"] == 1:
+        header = {"error_is_exact": True, **header}  # there were no bounds yet
+    try:
+        return from_record(header, arrays)
+    except TooLargeError:
+        raise
+    except InvalidFactorizationError as error:
+        raise FileFormatError(f"{file} does not hold a valid factorization: {error}") from error
+    except KeyError as error:
+        raise FileFormatError(f"{file} is damaged: {error.args[0]} is missing") from error
+    except (TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
+        raise FileFormatError(f"{file} is damaged: {error}") from error

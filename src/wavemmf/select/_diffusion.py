@@ -1,0 +1,202 @@
+"""Rotations chosen for a diffusion that is squared as the graph gets coarser.
+
+The error of a Laplacian's factorization is made by its large eigenvalues, so rotations chosen for
+the Laplacian itself break up smooth signals first. A diffusion is large on smooth signals, and
+rotations chosen for it keep them. Squaring what is left of it after every stage (Coifman, Maggioni:
+Diffusion wavelets, 2006) doubles the time while the rows become fewer, and all stays local.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._progress import silent
+from .._validation import check_choice, check_finite, check_positive
+from ..errors import InvalidInputError
+from ..factorization import Rotations
+from ..factorization._compress import compress
+from ..factorization._norms import frobenius_norm
+from ..optimize import Optimizer, optimize_rotations
+from ._greedy import SURVIVORS, greedy_in_order, preferred_survivors
+from ._operator import short_diffusion, squared
+from ._order import in_canonical_order, prepared, renumbered
+from ._part import Method, Part, Reduced, reduce_part
+from ._plan import Task
+
+__all__ = ["Diffused", "Diffusion", "Reducer"]
+
+#: Eliminates rows of an operator until ``task.core`` are left.
+Reducer = Callable[[Any, Task], Reduced]
+
+# Sparse operators with fewer rows are made dense: their rows have become long.
+_DENSE_UP_TO = 1024
+# Longest diffusion: beyond, numbers of one row differ by no more than rounding.
+_LONGEST = 2.0**40
+
+
+@dataclass(frozen=True)
+class Diffused:
+    """What was chosen, and what happened in each stage.
+
+    Attributes
+    ----------
+    rotations : Rotations
+        All levels.
+    stages : list of dict
+        Rows at the start of the stage and at its end, entries of the operator, and relative to
+        its norm what was pruned when it was made, what the dropped rows lost, and a bound on what
+        was discarded on the way.
+    """
+
+    rotations: Rotations
+    stages: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Diffusion:
+    r"""Greedy levels on a diffusion, squared from stage to stage: a basis for smooth signals.
+
+    The first operator is about :math:`e^{-tB}`, where B is the matrix shifted and scaled to
+    eigenvalues from 0 to 2. A normalized Laplacian is nearly so already, and t is the time of the
+    heat equation. For any other matrix the operator is large where the matrix is small: give a
+    Laplacian, a precision matrix, or minus a kernel. Greedy levels leave `ratio` of the rows,
+    what is left of the operator is squared, and so on until the core is reached. H, frequencies
+    and the error of the factorization belong to the matrix asked for, not to the diffusion.
+
+    Parameters
+    ----------
+    time : float
+        Time t of the first diffusion.
+    ratio : float
+        Share of the rows that a stage leaves, between 0 and 1. Closer to 1, the operator is
+        squared more often.
+    tolerance : float
+        Entries of a sparse operator below this times the root of the product of both diagonal
+        entries are pruned when it is squared; ``history.details["stages"]`` tells how much.
+    survivors : {"nearest", "eigenvectors", "auto"}
+        As for `wavemmf.select.Greedy`; the basis stays sparse with "nearest".
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> x = np.arange(64.0)
+    >>> grid = wm.graphs.grid(8, 8)
+    >>> plain, chosen = (wm.factorize(grid, 4, 2, select=s) for s in ("greedy", Diffusion()))
+    >>> wm.signals.best_terms(chosen, x, 16).error < wm.signals.best_terms(plain, x, 16).error
+    True
+    """
+
+    name: ClassVar[str] = "diffusion"
+    time: float = 8.0
+    ratio: float = 0.5
+    tolerance: float = 0.003
+    survivors: str = "nearest"
+
+    def __post_init__(self) -> None:
+        if not check_positive("time", self.time) <= _LONGEST:
+            raise InvalidInputError(f"time must be at most {_LONGEST:.0f}, got {self.time!r}")
+        if not 0.0 < check_finite("ratio", self.ratio) < 1.0:
+            raise InvalidInputError(f"ratio must be between 0 and 1, got {self.ratio!r}")
+        if not 0.0 <= check_finite("tolerance", self.tolerance) < 1.0:
+            raise InvalidInputError(
+                f"tolerance must be at least 0 and below 1, got {self.tolerance!r}"
+            )
+        check_choice("survivors", self.survivors, SURVIVORS)
+
+    def select(self, matrix: Any, task: Task) -> Rotations:
+        """Run once."""
+        return self.diffuse(matrix, task).rotations
+
+    def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
+        """Refuse: nothing is random, and the best error is not what is wanted."""
+        raise InvalidInputError(
+            f"restarts={count} keeps the rotations of the smallest error, but select='diffusion' "
+            "chooses those that keep smooth signals, and knows one sequence only; leave it out"
+        )
+
+    def diffuse(
+        self,
+        matrix: Any,
+        task: Task,
+        optimizer: Optimizer | None = None,
+        reducer: Reducer | None = None,
+    ) -> Diffused:
+        """Run once, and tell what happened.
+
+        Parameters
+        ----------
+        matrix : ndarray or csr_array
+            The symmetric matrix.
+        task : Task
+            Sizes, seed and progress.
+        optimizer : Optimizer, optional
+            How the rotations of a stage are optimised together, for the operator of that stage.
+        reducer : Reducer, optional
+            What eliminates rows of sparse operators; by default as one part, in canonical order.
+        """
+        if reducer is None:
+            ordered, order = in_canonical_order(matrix)
+            found = self._stages(ordered, task, optimizer, self._reduce_sparse)
+            return replace(found, rotations=renumbered(found.rotations, order))
+        return self._stages(matrix, task, optimizer, reducer)
+
+    def _stages(
+        self, matrix: Any, task: Task, optimizer: Optimizer | None, reduce_sparse: Reducer
+    ) -> Diffused:
+        n = matrix.shape[0]
+        labels = np.arange(n)
+        pieces, stages = [], []
+        operator, pruned = short_diffusion(matrix, self.time, self.tolerance)
+        while labels.size > task.core:
+            rows = labels.size
+            if sp.issparse(operator) and rows <= _DENSE_UP_TO:
+                operator = operator.toarray()
+            target = max(task.core, min(rows - 1, round(self.ratio * rows)))
+            own = replace(task, core=target, progress=silent)
+            if sp.issparse(operator):
+                reduced = reduce_sparse(operator, own)
+            else:
+                reduced = self._reduce_dense(operator, own, optimizer)
+            pieces.append((reduced.rotations, labels))
+            stages.append(_record(operator, reduced, pruned))
+            labels = labels[reduced.rotations.core]
+            note = f"stage {len(stages)}: {labels.size} rows left\n"
+            task.progress(n - labels.size, n - task.core, note)
+            if labels.size > task.core:
+                operator, pruned = squared(reduced.matrix, self.tolerance)
+        return Diffused(Rotations.one_after_another(n, pieces), stages)
+
+    def _reduce_dense(self, operator: Any, task: Task, optimizer: Optimizer | None) -> Reduced:
+        rotations = greedy_in_order(prepared(operator), task, "exhaustive", self.survivors)
+        if optimizer is not None:
+            rotations, _ = optimize_rotations(operator, rotations, optimizer)
+        h, error = compress(operator, rotations)
+        return Reduced(rotations, h.diagonal, error**2, 0.0, h.core)
+
+    def _reduce_sparse(self, operator: Any, task: Task) -> Reduced:
+        part = Part(operator, np.ones(operator.shape[0], np.bool_))
+        return reduce_part(part, task.core, self.method(operator, task))
+
+    def method(self, operator: Any, task: Task) -> Method:
+        """Return how the levels of a sparse operator are chosen."""
+        survivors = self.survivors
+        if survivors == "auto":
+            survivors = preferred_survivors(operator, task, "exhaustive")
+        return Method(task.k, task.drop, task.k == 2, survivors == "nearest", self.tolerance)
+
+
+def _record(operator: Any, reduced: Reduced, pruned: float) -> dict[str, Any]:
+    norm = frobenius_norm(operator) or 1.0
+    return {
+        "rows": operator.shape[0],
+        "left": reduced.rotations.core.size,
+        "entries": int(operator.nnz if sp.issparse(operator) else operator.size),
+        "pruned": pruned,
+        "residual": float(np.sqrt(reduced.squared_error)) / norm,
+        "discarded": reduced.discarded / norm,
+    }

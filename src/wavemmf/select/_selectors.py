@@ -1,0 +1,160 @@
+"""The selectors as objects: choose once, or many times differently."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar
+
+from .._progress import silent
+from .._validation import check_choice
+from ..errors import InvalidInputError
+from ..factorization import Rotations
+from ..parallel.runs import in_parallel
+from ._greedy import PAIRS, SURVIVORS, greedy, greedy_in_order
+from ._heuristics import explicit, neighbors, random
+from ._order import in_canonical_order, renumbered
+from ._plan import Task, as_dense
+from ._regular import regular
+
+__all__ = ["Explicit", "Greedy", "Neighbors", "Random", "Regular"]
+
+# Combinations of noise that greedy runs go through; the first two are the plain greedy.
+_SCORE_NOISE = (0.0, 0.2, 0.5, 1.0)
+_CORRELATION_NOISE = (0.0, 0.05, 0.15, 0.3)
+_SURVIVORS = ("eigenvectors", "nearest")
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """Best first, see `wavemmf.select.greedy`; many times with noise.
+
+    Parameters
+    ----------
+    pairs : {"exhaustive", "correlated"}
+        For k = 2: pair every row with the one of smallest true residual, or with the most
+        correlated one.
+    survivors : {"auto", "eigenvectors", "nearest"}
+        Which basis the rows that stay active get: eigenvectors of the Gram block, the one nearest
+        to the coordinates, or the better of both. Samples take both in turn.
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> f = wm.factorize(wm.graphs.karate(), core=8, k=8, select=Greedy(survivors="nearest"))
+    >>> f.parameters["select"]
+    'greedy'
+    """
+
+    name: ClassVar[str] = "greedy"
+    pairs: str = "exhaustive"
+    survivors: str = "auto"
+
+    def __post_init__(self) -> None:
+        check_choice("pairs", self.pairs, PAIRS)
+        check_choice("survivors", self.survivors, SURVIVORS)
+
+    def select(self, matrix: Any, task: Task) -> Rotations:
+        """Run once, without noise."""
+        return greedy(matrix, task, self.pairs, self.survivors)
+
+    def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
+        """Run `count` times with noise of different strength on scores and correlations."""
+        ordered, order = in_canonical_order(as_dense(matrix))
+        run = partial(_run_randomised, ordered, replace(task, progress=silent), self.pairs)
+        chosen = in_parallel(run, range(count), task.progress, "greedy runs")
+        return [renumbered(rotations, order) for rotations in chosen]
+
+
+class Random:
+    """Rows drawn uniformly, see `wavemmf.select.random`."""
+
+    name = "random"
+
+    def select(self, matrix: Any, task: Task) -> Rotations:
+        """Draw once."""
+        return random(matrix, task)
+
+    def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
+        """Draw `count` times."""
+        return _reseeded(random, matrix, task, count)
+
+
+class Neighbors:
+    """Random rows with their neighbours, see `wavemmf.select.neighbors`."""
+
+    name = "neighbors"
+
+    def select(self, matrix: Any, task: Task) -> Rotations:
+        """Draw once."""
+        return neighbors(matrix, task)
+
+    def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
+        """Draw `count` times."""
+        return _reseeded(neighbors, matrix, task, count)
+
+
+class Regular:
+    """Rows in their order, see `wavemmf.select.regular`."""
+
+    name = "regular"
+
+    def select(self, matrix: Any, task: Task) -> Rotations:
+        """Choose the only sequence there is."""
+        return regular(matrix, task)
+
+    def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
+        """Refuse: nothing is random."""
+        raise _nothing_to_sample(self.name, count)
+
+
+@dataclass(frozen=True)
+class Explicit:
+    """Index sets ``(I, T)`` given by the caller, see `wavemmf.select.explicit`."""
+
+    name: ClassVar[str] = "explicit"
+    indices: Any
+
+    def select(self, matrix: Any, task: Task) -> Rotations:
+        """Use them."""
+        return explicit(matrix, task, self.indices)
+
+    def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
+        """Refuse: nothing is random."""
+        raise _nothing_to_sample(self.name, count)
+
+
+def _run_randomised(matrix: Any, task: Task, pairs: str, index: int) -> Rotations:
+    noisy, survivors = _randomised(task, index)
+    return greedy_in_order(matrix, noisy, pairs, survivors)
+
+
+def _randomised(task: Task, index: int) -> tuple[Task, str]:
+    """Return the task of a greedy run with noise, and the survivors it is to use."""
+    noisy = replace(
+        task,
+        seed=_seed(task, index),
+        progress=silent,
+        score_noise=_SCORE_NOISE[index // 2 % 4],
+        correlation_noise=_CORRELATION_NOISE[index // 8 % 4],
+    )
+    return noisy, _SURVIVORS[index % 2]
+
+
+def _reseeded(
+    choose: Callable[[Any, Task], Rotations], matrix: Any, task: Task, count: int
+) -> list[Rotations]:
+    tasks = [replace(task, seed=_seed(task, index), progress=silent) for index in range(count)]
+    return in_parallel(partial(choose, matrix), tasks, task.progress, "runs")
+
+
+def _seed(task: Task, index: int) -> int:
+    return task.seed * 1_000_003 + index
+
+
+def _nothing_to_sample(name: str, count: int) -> InvalidInputError:
+    return InvalidInputError(
+        f"restarts={count} is for selectors that can choose differently each time; "
+        f"select={name!r} knows one sequence only"
+    )
