@@ -346,7 +346,7 @@ def test_nci1(need_data) -> None:
 @pytest.mark.parametrize("steps", [None, 7])
 def test_large_matrices_are_optimised_as_alone(steps: int | None, monkeypatch) -> None:
     """Parts of a large matrix take fewer steps than a whole one, unless told otherwise."""
-    monkeypatch.setattr(sys.modules["wavemmf.factorize"], "_STAGES_FROM", 1100)
+    monkeypatch.setattr(sys.modules["wavemmf._factorize"], "_STAGES_FROM", 1100)
     graph = wm.graphs.grid(34, 34)
     taken: list[int] = []
     import wavemmf.large.learn as learn

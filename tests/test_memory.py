@@ -26,7 +26,7 @@ import copy, gc, json, sys
 from dataclasses import replace
 import numpy as np, scipy.sparse as sp
 import wavemmf as wm
-from wavemmf import validation
+from wavemmf import _validation as validation
 
 claims = []
 real = validation.check_memory

@@ -174,7 +174,7 @@ def test_large_graphs_are_sparse_all_the_way(large, rng):
     assert f.basis(threshold=1e-3).nnz < 20 * f.n
     stages = f.history.details["stages"]
     assert max(stage["entries"] / stage["rows"] for stage in stages) < 100
-    estimate = wm.factorization.estimate.estimated_error(f, large, samples=16, seed=0)
+    estimate = wm.factorization._estimate.estimated_error(f, large, samples=16, seed=0)
     assert estimate[0] == pytest.approx(f.error(), rel=0.05)
 
 
