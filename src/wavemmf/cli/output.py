@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -16,7 +17,7 @@ from .._progress import is_terminal
 from ..experiments.records import Record
 from ..experiments.tables import table_of
 
-__all__ = ["print_facts", "print_json", "print_record"]
+__all__ = ["print_facts", "print_file", "print_json", "print_record"]
 
 # Wide enough for every table: what is piped must not be wrapped or cut to a guessed width.
 _PIPED_WIDTH = 250
@@ -35,6 +36,17 @@ def print_facts(facts: Mapping[str, object]) -> None:
     for name, value in facts.items():
         table.add_row(name, str(value))
     _console().print(table, markup=False, highlight=False)
+
+
+def print_file(
+    file: Path, summary: Mapping[str, Any], facts: Mapping[str, object], as_json: bool
+) -> None:
+    """Print what a file holds: all of it as JSON, or the facts."""
+    size = file.stat().st_size
+    if as_json:
+        print_json({**summary, "file": str(file), "file_bytes": size})
+    else:
+        print_facts({"file": f"{file} ({size} bytes)", **facts})
 
 
 def print_record(record: Record) -> None:
