@@ -77,7 +77,7 @@ def operations(n):
         for select in ("random", "neighbors", "regular"):
             yield f"{select} {name}", lambda: wm.factorize(sparse, core=core, select=select)
         yield f"pairs {name}", lambda: wm.factorize(part, core=core, k=2)
-    for method in ("lbfgs", "adam", "cayley"):
+    for method in ("lbfgs", "adam", "stiefel"):
         yield method, lambda: wm.factorize(graph, core=most, optimize=method, steps=2)
     yield "refine", lambda: wm.refine(small, graph, steps=2)
     yield "sparse", lambda: wm.factorize(graph, core=most)

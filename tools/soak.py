@@ -70,7 +70,7 @@ def draw_factorization(matrix: Any, rng: np.random.Generator) -> Any:
     drop = int(rng.integers(1, k))
     core = int(rng.integers(1, n + 1))
     select = str(rng.choice(["greedy", "random", "neighbors"]))
-    optimize = str(rng.choice(["", "", "lbfgs", "cayley", "adam"]))
+    optimize = str(rng.choice(["", "", "lbfgs", "stiefel", "adam"]))
     more: dict[str, Any] = {"optimize": optimize, "steps": 5} if optimize else {}
     return wm.factorize(
         matrix, core=core, k=k, drop=drop, select=select, seed=int(rng.integers(100)), **more

@@ -98,7 +98,7 @@ def factorize(
         object, such as ``wm.select.Greedy(survivors="nearest")``, ``wm.select.Diffusion(...)``, a
         trained policy, or anything else that has what `wavemmf.select.Selector` asks for. A pair
         ``(I, T)`` gives the coordinates explicitly, per level those rotated and those dropped.
-    optimize : {None, "lbfgs", "cayley", "sgd", "adam"} or Optimizer
+    optimize : {None, "lbfgs", "stiefel", "sgd", "adam"} or Optimizer
         How all rotations are optimised together once the indices are chosen: L-BFGS on the
         manifold (the one to use), the paper's curvilinear descent, or fixed-step methods for
         comparison. A name stands for the defaults; an optimiser with settings of its own is an

@@ -34,7 +34,7 @@ def refine(
         Where to start: any selector's result, or a loaded file.
     A : matrix, graph or path
         The matrix that was factorized (or one like it, with as many rows).
-    optimize : {"lbfgs", "cayley", "sgd", "adam"} or Optimizer
+    optimize : {"lbfgs", "stiefel", "sgd", "adam"} or Optimizer
         The optimiser, such as ``wm.optimize.LBFGS(tolerance=1e-9)``; a name stands for its
         defaults.
     steps : int, optional

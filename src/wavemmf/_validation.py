@@ -24,6 +24,7 @@ __all__ = [
     "check_matrix",
     "check_memory",
     "check_mmf_parameters",
+    "check_not_negative",
     "check_positive",
     "core_size",
 ]
@@ -119,6 +120,20 @@ def check_positive(name: str, value: Any) -> float:
         raise InputTypeError(message) from None
     if not (np.isfinite(number) and number > 0):
         raise InvalidInputError(message)
+    return number
+
+
+def check_not_negative(name: str, value: Any) -> float:
+    """Return `value` as a finite float that is at least zero.
+
+    Examples
+    --------
+    >>> check_not_negative("weight_decay", 0)
+    0.0
+    """
+    number = check_finite(name, value)
+    if number < 0:
+        raise InvalidInputError(f"{name} must be >= 0, got {value!r}")
     return number
 
 

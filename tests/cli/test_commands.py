@@ -6,8 +6,6 @@ import csv
 import json
 import os
 import re
-import signal
-import subprocess
 import sys
 from dataclasses import replace
 
@@ -15,7 +13,7 @@ import numpy as np
 import pytest
 
 import wavemmf as wm
-from command_line import failed, run, start
+from command_line import failed, interrupted, run, start
 from wavemmf.experiments import CONTENDERS
 from wavemmf.experiments.records import read_record
 
@@ -531,15 +529,6 @@ def test_ctrl_c_leaves_nothing_behind(place, arguments, tmp_path):
     (tmp_path / "g.edges").write_text(edges)
     (tmp_path / "out").mkdir()
     arguments = [argument.replace("{}", str(tmp_path)) for argument in arguments]
-    command = [sys.executable, "-c", INTERRUPTED.format(place=place), *arguments]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, **pipes) as process:
-        try:
-            assert process.stdout.readline() == "working\n"
-            process.send_signal(signal.SIGINT)
-            _, messages = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert process.returncode == 130
+    _, messages = interrupted(INTERRUPTED.format(place=place), *arguments)
     assert messages == "interrupted; nothing was written\n"
     assert list((tmp_path / "out").iterdir()) == []

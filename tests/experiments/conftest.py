@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+import command_line
 import wavemmf as wm
-from wavemmf.cli import app
 from wavemmf.graphs import graph_from_edges
 
 
 @pytest.fixture
 def run() -> Callable[..., Any]:
     """Return a function that runs the command in this process."""
-
-    def run(*arguments: object) -> Any:
-        return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-    return run
+    return command_line.run
 
 
 @pytest.fixture
@@ -34,11 +28,7 @@ def refused(run: Callable[..., Any]) -> Callable[..., None]:
     """
 
     def refused(*arguments: object, reason: str) -> None:
-        result = run(*arguments)
-        assert result.exit_code == 2, result.output
-        assert result.stdout == ""
-        assert re.fullmatch(r"error: [^\n]+\n", result.stderr)
-        assert reason in result.stderr
+        command_line.failed(run(*arguments), reason)
 
     return refused
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import wavemmf
+from dotted import found
 
 PACKAGE = Path(wavemmf.__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "paper.md"
@@ -22,22 +23,6 @@ SUBJECTS = [
     "Algorithm 1", "Algorithm 2", "phase 1", "phase 2", "appendix D.3", "section 5.2",
     "section 5.3", "section 6.2", "section 7.3", "Figure 1", "Figure 2", "Table 1", "Table 2",
 ]  # fmt: skip
-
-
-def found(name):
-    """Return the module that holds what a dotted name means, and the thing itself."""
-    parts = name.split(".")
-    for length in range(len(parts), 0, -1):
-        try:
-            thing = importlib.import_module(".".join(parts[:length]))
-        except ModuleNotFoundError as error:
-            if (error.name or "").partition(".")[0] != "wavemmf":
-                raise
-            continue
-        for part in parts[length:]:
-            thing = getattr(thing, part)
-        return thing
-    raise AssertionError(f"{name} is not there")
 
 
 def file_of(thing, name):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 
 from wavemmf.cli import app
 
-__all__ = ["failed", "run", "start"]
+__all__ = ["failed", "interrupted", "run", "start"]
 
 
 def run(*arguments):
@@ -28,6 +29,28 @@ def start(*arguments, **settings):
         check=False,
         **settings,
     )
+
+
+def interrupted(program, *arguments):
+    """Run a program and press Ctrl-C once it prints "working"; return what it printed after that.
+
+    The program must work on for a second or more. It is checked that it ended as interrupted.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            assert process.stdout.readline() == "working\n"
+            process.send_signal(signal.SIGINT)
+            output, messages = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    return output, messages
 
 
 def failed(result, *parts):

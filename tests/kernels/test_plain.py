@@ -17,9 +17,9 @@ from wavemmf.kernels.candidates import (
     wavelets_of,
 )
 from wavemmf.kernels.check import first_violation
-from wavemmf.kernels.compress import compress_dense, scratch
+from wavemmf.kernels.compress import compress_dense, compress_scratch
 from wavemmf.kernels.heap import heap_build, heap_remove, heap_update
-from wavemmf.kernels.rotate import TILE, rotate_rows, rotate_symmetric
+from wavemmf.kernels.rotate import TILE, rotate_group, rotate_symmetric
 from wavemmf.kernels.split import cut_part, outside_entries
 from wavemmf.kernels.vectors import dot, norm
 
@@ -38,7 +38,7 @@ def test_only_the_leading_columns_are_rotated(width: int) -> None:
     rows, block = np.array([4, 0, 3]), dense.random_rotation(3, rng)
     expected = x.copy()
     expected[rows, :width] = block @ x[rows, :width]
-    rotate_rows(x, rows, block, 3, width, np.empty((3, TILE)))
+    rotate_group(x, rows, block, 3, width, np.empty((3, TILE)))
     np.testing.assert_allclose(x, expected, atol=1e-12)
 
 
@@ -263,7 +263,7 @@ def test_what_levels_lose(sizes: list[int], drops: list[int]) -> None:
     levels = dense.random_levels(n, sizes, drops, seed=len(sizes), last_first=True)
     matrix = dense.random_symmetric(n, seed=3, density=0.5)
     rotated, lost = levels.losses(matrix)
-    added = compress_dense(matrix, *levels[:5], *scratch(max(sizes), n))
+    added = compress_dense(matrix, *levels[:5], *compress_scratch(max(sizes), n))
     np.testing.assert_allclose(added, lost, rtol=1e-12, atol=1e-13)
     active = n - sum(drops)
     np.testing.assert_allclose(matrix[:active, :active], rotated[:active, :active], atol=1e-12)
@@ -273,7 +273,7 @@ def test_what_levels_lose(sizes: list[int], drops: list[int]) -> None:
 
 def test_scratch_has_room_for_a_group_and_for_all_rows() -> None:
     for largest, n in ((0, 3), (1, 5), (7, 40)):
-        buffer, support = scratch(largest, n)
+        buffer, support = compress_scratch(largest, n)
         assert buffer.shape == (max(largest, 1), TILE)
         assert support.shape == (n,)
 

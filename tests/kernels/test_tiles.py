@@ -14,7 +14,7 @@ from wavemmf.kernels.gradient import (
     rotate_columns,
     rotate_rows,
 )
-from wavemmf.kernels.project import TILE, core_entries, wavelet_energies
+from wavemmf.kernels.project import STRIP, core_entries, wavelet_energies
 from wavemmf.kernels.stiefel import cayley_move, cayley_step, cayley_velocity
 from wavemmf.kernels.transform import TRANSFORM_KERNELS
 from wavemmf.kernels.transform_gradient import PULLBACK_KERNELS, times_blocks
@@ -204,7 +204,7 @@ def test_entries_of_the_rotated_matrix(wanted: str) -> None:
     matrix = dense.random_symmetric(n, seed=8, density=0.02)
     csr, w = sp.csr_array(matrix), levels.basis(n)
     rotated = w @ matrix @ w.T
-    work, product, buffer = (np.zeros(rows * TILE) for rows in (n + 1, n, 5))
+    work, product, buffer = (np.zeros(rows * STRIP) for rows in (n + 1, n, 5))
     packed = tuple(levels[:4])
     diagonal = np.zeros(n)
     until = 1 + np.repeat(np.arange(4), np.diff(levels.drop_offsets))
@@ -234,7 +234,7 @@ def test_entries_of_the_rotated_matrix(wanted: str) -> None:
     found = out.reshape(block.shape) if wanted == "all" else out
     # Entries are listed by columns; the matrix is symmetric.
     np.testing.assert_allclose(found, block if wanted == "all" else block[mask], atol=1e-11)
-    assert not work[: n * TILE].any()  # zero again, for the next call
+    assert not work[: n * STRIP].any()  # zero again, for the next call
     assert not product.any()
 
 

@@ -121,7 +121,7 @@ def test_first_order_optimality_is_reported_and_falls() -> None:
     assert long.history.details["gradient_norm"] < 1e-2 * short.history.details["gradient_norm"]
 
 
-def test_cayley_satisfies_armijo_and_wolfe_at_every_step() -> None:
+def test_stiefel_satisfies_armijo_and_wolfe_at_every_step() -> None:
     a = wm.graphs.normalized_laplacian(KARATE).toarray()
     from wavemmf.optimize._objective import Objective
 
@@ -162,8 +162,8 @@ def test_the_line_search_shortens_and_lengthens_steps(first: float) -> None:
     assert 2.0 * (step - 1.0) >= -1.0  # half of the slope at the start
 
 
-def test_cayley_stops_at_a_small_gradient() -> None:
-    f = wm.factorize(np.diag(np.arange(6.0)), core=2, k=2, optimize="cayley")
+def test_stiefel_stops_at_a_small_gradient() -> None:
+    f = wm.factorize(np.diag(np.arange(6.0)), core=2, k=2, optimize="stiefel")
     assert "gradient" in f.history.stopped
 
 
@@ -307,7 +307,7 @@ def test_refine_a_loaded_file(tmp_path: Path) -> None:
     direct = wm.factorize(KARATE, core=8, k=8, optimize="lbfgs", steps=100)
     assert g.error() == pytest.approx(direct.error(), rel=1e-9)
     assert g.parameters["optimize"] == "lbfgs"
-    assert wm.refine(g, KARATE, optimize="cayley", steps=5).error() <= g.error()
+    assert wm.refine(g, KARATE, optimize="stiefel", steps=5).error() <= g.error()
 
 
 def test_refine_bad_arguments() -> None:

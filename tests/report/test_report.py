@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import wavemmf as wm
 from command_line import failed, run
 from wavemmf.errors import InvalidInputError, TooLargeError
-from wavemmf.report._drawing import draw, hilbert_points
+from wavemmf.report._drawing import hilbert_points, make_drawing
 from wavemmf.report._hierarchy import drop_levels, heirs, tree_order
 from wavemmf.report._images import reduced_image
 from wavemmf.report._packing import pack_floats, pack_fractions, pack_integers
@@ -161,11 +161,11 @@ def test_points_on_the_curve_are_neighbours():
 
 
 def test_drawings_say_what_they_are(f):
-    assert "edges of the graph" in draw(f, KARATE).note
-    alone = draw(f)
+    assert "edges of the graph" in make_drawing(f, KARATE).note
+    alone = make_drawing(f)
     assert "No graph was given" in alone.note
     assert len(alone.lines) == f.n - f.core_size
-    matrix = draw(f, wm.graphs.normalized_laplacian(KARATE).toarray())
+    matrix = make_drawing(f, wm.graphs.normalized_laplacian(KARATE).toarray())
     assert "largest entries" in matrix.note
     assert len(matrix.lines) == KARATE.num_edges
     for drawing in (alone, matrix):

@@ -17,7 +17,7 @@ from wavemmf.factorization import Factorization  # noqa: E402
 from wavemmf.rl import PRESETS, Policy, PolicySettings, load_policy  # noqa: E402
 from wavemmf.rl._features import facts_of_original, stack_features  # noqa: E402
 from wavemmf.rl._messages import Messages  # noqa: E402
-from wavemmf.rl._play import likelihoods, play, settle  # noqa: E402
+from wavemmf.rl._play import choose_survivors, likelihoods, play  # noqa: E402
 from wavemmf.rl._problem import Problem  # noqa: E402
 from wavemmf.rl._schedule import plan_levels  # noqa: E402
 from wavemmf.select import Greedy  # noqa: E402
@@ -146,7 +146,7 @@ class TestLikelihood:
         policy = stirred(settings).float()
         problem = problem_of(settings, oracle.MATRICES["grid"], core=4, k=4, drop=drop)
         generator = torch.Generator().manual_seed(3)
-        decisions = play(policy, settle(policy, problem), 3, generator)
+        decisions = play(policy, choose_survivors(policy, problem), 3, generator)
         parts = list(likelihoods(policy, decisions))
         found = torch.cat([part.log_probability for part in parts])
         found.sum().backward()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,14 +14,13 @@ from .._files import check_writable
 from .._progress import progress_bar
 from ..experiments import (
     CONTENDERS,
-    ComparisonRow,
     save_comparison_csv,
     save_comparison_plot,
     save_tradeoff_plot,
 )
 from ..experiments import compare as run_comparison
 from ..experiments._contenders import choose_methods
-from ..experiments.records import Record, Recorder
+from ..experiments.records import Recorder
 from ..graphs import as_matrix
 from ..plot import check_plot_path
 from .inputs import (
@@ -36,7 +34,7 @@ from .inputs import (
     read_input,
     words,
 )
-from .output import print_json, print_table
+from .output import print_json, print_record
 
 __all__ = ["compare"]
 
@@ -122,36 +120,8 @@ def compare(
         facts |= {"steps": steps, "restarts": restarts, "seed": seed, "runs": runs}
         print_json({**facts, "rows": measured.values})
     else:
-        typer.echo(f"{title}\n")
-        _print_table(measured)
+        print_record(measured)
 
 
 def _nonzeros(matrix: Any) -> int:
     return int(matrix.nnz if sp.issparse(matrix) else np.count_nonzero(matrix))
-
-
-def _print_table(record: Record) -> None:
-    rows = [ComparisonRow(**values) for values in record.values]
-    spread = any(row.error_std is not None for row in rows)
-    headings = ["method", "core", "error", "std", "relative\nerror", "stored\nnumbers"]
-    headings += ["multipli-\ncations", "basis\nnon-zeros", "seconds"]
-    if not spread:
-        headings.remove("std")
-    sections = [
-        [_cells(row, spread) for row in section] for _, section in groupby(rows, lambda r: r.core)
-    ]
-    print_table(headings, sections)
-
-
-def _cells(row: ComparisonRow, spread: bool) -> list[str]:
-    std = "" if row.error_std is None else f"{row.error_std:.2g}"
-    counts = (row.stored_numbers, row.multiplications, row.basis_nonzeros)
-    return [
-        row.method,
-        str(row.core),
-        f"{row.error:.4g}",
-        *[std] * spread,
-        f"{row.relative_error:.3g}",
-        *map(str, counts),
-        f"{row.seconds:.3f}",
-    ]

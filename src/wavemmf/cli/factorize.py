@@ -20,6 +20,7 @@ from .inputs import (
     InputArgument,
     JsonOption,
     MatrixOption,
+    OutputOption,
     SeedOption,
     SymmetrizeOption,
     as_core,
@@ -33,7 +34,7 @@ from .optimisation import (
     SmoothnessOption,
     StepsOption,
     ToleranceOption,
-    check_checkpoint,
+    check_checkpoint_apart,
     given,
     optimizer,
 )
@@ -43,10 +44,7 @@ __all__ = ["factorize"]
 
 def factorize(
     input: InputArgument,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File to save the result in; replaced if it exists."),
-    ] = None,
+    output: OutputOption = None,
     core: CoreOption = None,
     k: Annotated[int, typer.Option(help="Coordinates per rotation, at least 2.")] = 4,
     drop: Annotated[int, typer.Option(help="Wavelets per level, less than k.")] = 1,
@@ -116,7 +114,7 @@ def factorize(
     """  # noqa: D301
     if output is not None:
         check_output(output, input)
-    check_checkpoint(checkpoint, output, Path(input))
+    check_checkpoint_apart(checkpoint, output, Path(input))
     settings = given(
         steps=steps, tolerance=tolerance, smoothness=smoothness, power=power,
         checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds,

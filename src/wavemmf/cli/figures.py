@@ -20,9 +20,10 @@ from ..experiments.figures import (
     run_panel,
     wavelet_tree,
 )
+from ..experiments.records import Recorder
 from ..plot import check_plot_path, save_figure
-from .inputs import SeedOption, words
-from .output import print_table
+from .inputs import RecordOption, SeedOption, words
+from .output import print_record
 
 __all__ = ["fig1", "fig2", "make_folder"]
 
@@ -45,6 +46,7 @@ def fig1(
     steps: Annotated[int, typer.Option(help="Optimisation steps of the learned method.")] = 100,
     runs: Annotated[int, typer.Option(help="Runs of the Nyström method, which is random.")] = 5,
     seed: SeedOption = 0,
+    record: RecordOption = None,
 ) -> None:
     """Draw error against core size on the paper's three matrices, at its k and drop.
 
@@ -60,21 +62,27 @@ def fig1(
     for name, value in (("steps", steps), ("seed", seed)):
         check_integer(f"--{name}", value, 0)
     check_integer("--runs", runs, 1)
+    keep = Recorder(record)
     make_folder(results)
     picture = results / "figure1.png"
     check_plot_path(picture)
     with progress_bar("figure 1") as progress:
         rows = [run_panel(panel, results, steps, runs, seed, progress) for panel in panels]
     table = [_line(panel, row) for panel, part in zip(panels, rows, strict=True) for row in part]
-    save_csv(_COLUMNS, table, results / "figure1.csv")
+    settings = {"steps": steps, "runs": runs}
+    seeds, names = range(seed, seed + runs), [panel.name for panel in panels]
+    measured = keep("reproduce fig1", names, settings, seeds, table)
+    lines = ({name: row[name] for name in _COLUMNS} for row in table)
+    save_csv(_COLUMNS, lines, results / "figure1.csv")
     save_figure(draw_curves(panels, rows), picture)
-    _print(panels, rows)
+    print_record(measured)
     typer.echo(f"\nfigure 1: {picture}")
 
 
 def fig2(
     results: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("fig2"),
     steps: Annotated[int, typer.Option(help="Optimisation steps.")] = 100,
+    record: RecordOption = None,
 ) -> None:
     """Draw wavelets on the Cayley tree of 46 vertices at the paper's levels 1, 20 and 39.
 
@@ -86,13 +94,16 @@ def fig2(
       wavemmf reproduce fig2
     """  # noqa: D301
     check_integer("--steps", steps, 0)
+    keep = Recorder(record)
     make_folder(results)
     picture = results / "figure2.png"
     check_plot_path(picture)
     tree, f = wavelet_tree(steps)
     save_figure(draw_wavelets(tree, f), picture)
     f.save(results / "figure2.mmf")
-    typer.echo(f"relative error {f.relative_error():.3g}")
+    values = {"n": f.n, "k": f.parameters["k"], "core": f.core_size, "levels": f.num_levels}
+    values |= {"error": f.error(), "relative_error": f.relative_error()}
+    print_record(keep("reproduce fig2", [tree.name], {"steps": steps}, [], [values]))
     typer.echo(f"figure 2, levels {', '.join(map(str, WAVELET_LEVELS))}: {picture}")
 
 
@@ -115,19 +126,4 @@ def _line(panel: Panel, row: ComparisonRow) -> dict[str, object]:
     settings = {"matrix": panel.name, "k": panel.k, "drop": panel.drop}
     if row.method != "learned":
         settings |= {"k": "", "drop": ""} if row.method == "nystrom" else {"k": 2, "drop": 1}
-    values = {**settings, **vars(row)}
-    return {name: values[name] for name in _COLUMNS}
-
-
-def _print(panels: list[Panel], rows: list[list[ComparisonRow]]) -> None:
-    sections = []
-    for panel, part in zip(panels, rows, strict=True):
-        methods = list(dict.fromkeys(row.method for row in part))
-        errors = {(row.core, row.method): f"{row.error:.4g}" for row in part}
-        sections.append(
-            [
-                [panel.title, str(core), *(errors[core, method] for method in methods)]
-                for core in panel.cores
-            ]
-        )
-    print_table(["error in the Frobenius norm", "core", *methods], sections)
+    return {"title": panel.title, **settings, **vars(row)}

@@ -10,7 +10,7 @@ import typer
 from ..factorization import load
 from ..report._summary import as_facts, summarize
 from .inputs import JsonOption
-from .output import print_facts, print_json
+from .output import print_file
 
 __all__ = ["info"]
 
@@ -26,8 +26,4 @@ def info(
       wavemmf info karate.mmf
     """  # noqa: D301
     summary = summarize(load(file))
-    size = file.stat().st_size
-    if as_json:
-        print_json({**summary, "file": str(file), "file_bytes": size})
-    else:
-        print_facts({"file": f"{file} ({size} bytes)", **as_facts(summary)})
+    print_file(file, summary, as_facts(summary), as_json)

@@ -18,6 +18,7 @@ __all__ = [
     "InputArgument",
     "JsonOption",
     "MatrixOption",
+    "OutputOption",
     "RecordOption",
     "SeedOption",
     "SymmetrizeOption",
@@ -43,6 +44,10 @@ MatrixOption = Annotated[
         "normalized Laplacian by default, matrices are taken as they are; if given, a matrix "
         "is taken as an adjacency matrix.",
     ),
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="File to save the result in; replaced if it exists."),
 ]
 RecordOption = Annotated[Path | None, typer.Option(metavar="FILE|FOLDER", help=RECORD_HELP)]
 SeedOption = Annotated[int, typer.Option(help="Seed of random choices.")]

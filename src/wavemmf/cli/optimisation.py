@@ -20,7 +20,7 @@ __all__ = [
     "SmoothnessOption",
     "StepsOption",
     "ToleranceOption",
-    "check_checkpoint",
+    "check_checkpoint_apart",
     "given",
     "optimizer",
 ]
@@ -78,7 +78,7 @@ def optimizer(name: str, **settings: Any) -> Optimizer:
     return OPTIMIZERS[check_choice("optimize", name, tuple(OPTIMIZERS))](**settings)
 
 
-def check_checkpoint(checkpoint: Path | None, *others: Path | None) -> None:
+def check_checkpoint_apart(checkpoint: Path | None, *others: Path | None) -> None:
     """Refuse, before any work, a checkpoint that cannot be written or is one of the other files."""
     if checkpoint is None:
         return

@@ -17,6 +17,7 @@ from .inputs import (
     InputArgument,
     JsonOption,
     MatrixOption,
+    OutputOption,
     SeedOption,
     as_core,
     read_input,
@@ -27,11 +28,11 @@ from .optimisation import (
     CheckpointSecondsOption,
     StepsOption,
     ToleranceOption,
-    check_checkpoint,
+    check_checkpoint_apart,
     given,
     optimizer,
 )
-from .output import print_facts, print_json
+from .output import print_facts, print_file, print_json
 
 __all__ = ["policy_app"]
 
@@ -96,7 +97,7 @@ def train(
 
     for source in inputs:
         check_output(output, source)
-    check_checkpoint(checkpoint, output, *map(Path, inputs))
+    check_checkpoint_apart(checkpoint, output, *map(Path, inputs))
     for path in curve or ():
         check_curve_path(path)
     settings = given(
@@ -126,10 +127,7 @@ def train(
 def apply(
     file: PolicyArgument,
     input: InputArgument,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File to save the result in; replaced if it exists."),
-    ] = None,
+    output: OutputOption = None,
     core: CoreOption = None,
     k: Annotated[
         int | None, typer.Option(help="Coordinates per rotation; as in training by default.")
@@ -193,11 +191,7 @@ def info(file: PolicyArgument, as_json: JsonOption = False) -> None:
     from ..rl import load_policy
 
     summary = _summary(load_policy(file))
-    size = file.stat().st_size
-    if as_json:
-        print_json({**summary, "file": str(file), "file_bytes": size})
-    else:
-        print_facts({"file": f"{file} ({size} bytes)", **_facts(summary)})
+    print_file(file, summary, _facts(summary), as_json)
 
 
 def _training_graphs(inputs: list[str], clusters: int | None, seed: int) -> list[Any]:

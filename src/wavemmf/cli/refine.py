@@ -22,7 +22,7 @@ from .optimisation import (
     SmoothnessOption,
     StepsOption,
     ToleranceOption,
-    check_checkpoint,
+    check_checkpoint_apart,
     given,
     optimizer,
 )
@@ -62,7 +62,7 @@ def refine(
     """  # noqa: D301
     target = file if output is None else output
     check_output(target, input)
-    check_checkpoint(checkpoint, target, file, Path(input))
+    check_checkpoint_apart(checkpoint, target, file, Path(input))
     start = load(file)
     symmetric = as_matrix(read_input(input), matrix=matrix, symmetrize=symmetrize)
     if symmetric.shape[0] != start.n:

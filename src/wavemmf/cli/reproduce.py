@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +11,11 @@ from .._files import atomic_write
 from .._json import json_text
 from .._progress import progress_bar
 from ..experiments import save_csv
-from .classify_graphs import accuracy_text
+from ..experiments.records import Recorder
+from .classification import EpochsOption, JobsOption
 from .figures import fig1, fig2
-from .inputs import JsonOption, words
-from .output import print_json, print_table
+from .inputs import JsonOption, RecordOption, words
+from .output import print_json, print_record
 from .table2 import table2
 
 __all__ = ["reproduce_app"]
@@ -47,10 +47,9 @@ def table1(
         ),
     ] = None,
     runs: Annotated[int, typer.Option(help="Number of seeds, shared by all networks.")] = 10,
-    jobs: Annotated[int, typer.Option(help="Processes, with one thread each.")] = 2,
-    epochs: Annotated[
-        int | None, typer.Option(help="Another number of epochs than the networks' own.")
-    ] = None,
+    jobs: JobsOption = 2,
+    epochs: EpochsOption = None,
+    record: RecordOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Classify nodes with all networks and print the paper's accuracies beside ours.
@@ -65,6 +64,7 @@ def table1(
     """  # noqa: D301
     from ..experiments.node_table import PUBLISHED_NODES, cell_rows, parse_cells, run_node_table
 
+    keep = Recorder(record)
     chosen = list(PUBLISHED_NODES) if cells is None else parse_cells(cells)
     with progress_bar("training networks") as progress:
         table = run_node_table(
@@ -77,6 +77,9 @@ def table1(
             progress,
         )
     rows = cell_rows(table)
+    settings = {"models": list(table[0].results), "runs": runs, "epochs": epochs}
+    names = [f"{dataset} {split}" for dataset, split in chosen]
+    measured = keep("reproduce table1", names, settings, range(runs), rows)
     save_csv(list(rows[0]), rows, results / "table1.csv")
     whole = {"cells": [_as_json(cell) for cell in table]}
     with atomic_write(results / "table1.json") as stream:
@@ -84,7 +87,7 @@ def table1(
     if as_json:
         print_json(whole)
         return
-    _print(table)
+    print_record(measured)
     typer.echo(f"\nall runs, table1.csv and table1.json are in {results}; the command was")
     typer.echo("  " + _command(results, cells, models, runs, epochs))
 
@@ -114,45 +117,3 @@ def _as_json(cell: Any) -> dict[str, Any]:
         "difference_standard_error": None if gain is None else gain[1],
         "models": [result.to_json() for result in cell.results.values()],
     }
-
-
-def _print(table: Sequence[Any]) -> None:
-    first = next(iter(table[0].results.values()))
-    typer.echo(f"test accuracy, mean ± standard deviation over {len(first.seeds)} seeds\n")
-    headings = ["", *(f"{cell.dataset} {cell.split}" for cell in table)]
-    published = ["paper, as published", *(_published(cell) for cell in table)]
-    ours = [[name, *(_accuracy(cell, name) for cell in table)] for name in table[0].results]
-    below = [
-        ["best baseline", *(_best(cell) for cell in table)],
-        ["wavelet is better by", *(_gain(cell) for cell in table)],
-        ["numbers in the basis, %", *(_share(cell) for cell in table)],
-    ]
-    print_table(headings, [[published], ours, below])
-
-
-def _published(cell: Any) -> str:
-    return "" if cell.paper is None else f"{cell.paper:.2f}"
-
-
-def _accuracy(cell: Any, name: str) -> str:
-    result = cell.results[name]
-    return accuracy_text(result.accuracy_mean, result.accuracy_std)
-
-
-def _best(cell: Any) -> str:
-    return "" if cell.best_baseline is None else str(cell.best_baseline.model)
-
-
-def _gain(cell: Any) -> str:
-    best = cell.best_baseline
-    gain = None if best is None else cell.gain(best.model)
-    return "" if gain is None else f"{100 * gain[0]:+.2f} ± {100 * gain[1]:.2f}"
-
-
-def _share(cell: Any) -> str:
-    shares = [
-        f"{100 * result.facts['basis']['nnz_share']:.2f} ({name})"
-        for name, result in cell.results.items()
-        if name in ("wavelet", "wavelet-sparse")
-    ]
-    return ", ".join(shares)

@@ -10,8 +10,10 @@ from typing import Annotated
 import typer
 
 from .._validation import check_choice, check_integer
-from ..errors import WavemmfError
+from ..errors import InvalidInputError, WavemmfError
+from ..experiments.records import RECORD_HELP, Recorder
 from ..report._index import Section, write_index
+from .classification import EpochsOption, JobsOption
 from .figures import fig1, fig2, make_folder
 from .inputs import words
 from .reproduce import table1
@@ -67,10 +69,12 @@ def reproduce_all(
     ] = "fig1,fig2,table1,table2",
     runs: Annotated[int, typer.Option(help="Seeds of the tables.")] = 3,
     steps: Annotated[int, typer.Option(help="Optimisation steps of the figures.")] = 100,
-    epochs: Annotated[
-        int | None, typer.Option(help="Another number of epochs than the networks' own.")
+    epochs: EpochsOption = None,
+    jobs: JobsOption = 2,
+    record: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help=f"{RECORD_HELP} Every experiment has one of its own."),
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Processes of the tables, one thread each.")] = 2,
 ) -> None:
     """Run the figures and tables of the paper and write a page that shows them all.
 
@@ -86,11 +90,14 @@ def reproduce_all(
     for name, value in (("runs", runs), ("jobs", jobs)):
         check_integer(f"--{name}", value, 1)
     check_integer("--steps", steps, 0)
+    if record is not None and not record.is_dir():
+        raise InvalidInputError(f"--record must be a folder that exists, got {record}")
+    Recorder(record)  # refuses, before any long work, a folder in which nothing can be written
     commands: dict[str, Callable[[], None]] = {
-        "fig1": lambda: fig1(results=results / "fig1", steps=steps),
-        "fig2": lambda: fig2(results=results / "fig2", steps=steps),
-        "table1": lambda: _table1(results / "table1", runs, epochs, jobs),
-        "table2": lambda: _table2(results / "table2", runs, epochs, jobs),
+        "fig1": lambda: fig1(results=results / "fig1", steps=steps, record=record),
+        "fig2": lambda: fig2(results=results / "fig2", steps=steps, record=record),
+        "table1": lambda: _table1(results / "table1", runs, epochs, jobs, record),
+        "table2": lambda: _table2(results / "table2", runs, epochs, jobs, record),
     }
     make_folder(results)
     page = results / "index.html"
@@ -112,12 +119,12 @@ def _run(command: Callable[[], None], section: Section) -> Section:
     return section
 
 
-def _table1(folder: Path, runs: int, epochs: int | None, jobs: int) -> None:
+def _table1(folder: Path, runs: int, epochs: int | None, jobs: int, record: Path | None) -> None:
     make_folder(folder)
-    table1(results=folder, models=_NODE_MODELS, runs=runs, epochs=epochs, jobs=jobs)
+    table1(results=folder, models=_NODE_MODELS, runs=runs, epochs=epochs, jobs=jobs, record=record)
 
 
-def _table2(folder: Path, runs: int, epochs: int | None, jobs: int) -> None:
+def _table2(folder: Path, runs: int, epochs: int | None, jobs: int, record: Path | None) -> None:
     make_folder(folder)
     table2(
         datasets=_GRAPH_DATASETS,
@@ -128,6 +135,7 @@ def _table2(folder: Path, runs: int, epochs: int | None, jobs: int) -> None:
         jobs=jobs,
         results=folder / "folds",
         output=folder / "table2.csv",
+        record=record,
     )
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from .._files import check_writable
 from .._progress import progress_bar
 from ..experiments import save_csv
-from .classify_graphs import accuracy_text
-from .inputs import JsonOption, SeedOption, words
-from .output import print_json, print_table
+from ..experiments.records import Recorder
+from .classification import EpochsOption, JobsOption
+from .inputs import JsonOption, RecordOption, SeedOption, words
+from .output import print_json, print_record
 
 __all__ = ["table2"]
 
@@ -32,15 +33,14 @@ def table2(
     protocols: Annotated[str, typer.Option(help="Protocols, separated by commas.")] = "honest,xu",
     folds: Annotated[int, typer.Option(help="Number of folds.")] = 10,
     seeds: Annotated[int, typer.Option(help="Number of seeds.")] = 3,
-    epochs: Annotated[
-        int | None, typer.Option(help="Another number of epochs than the models' own.")
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="Folds trained at a time, one thread each.")] = 1,
+    epochs: EpochsOption = None,
+    jobs: JobsOption = 1,
     results: Annotated[
         Path, typer.Option(help="Folder that keeps every fold; the same command goes on there.")
     ] = Path("results/table2"),
     output: Annotated[Path | None, typer.Option("--csv", help="Also write a CSV file.")] = None,
     seed: SeedOption = 0,
+    record: RecordOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Classify graphs under both protocols and print the paper's figures beside ours.
@@ -58,37 +58,20 @@ def table2(
 
     if output is not None:
         check_writable(output)
+    keep = Recorder(record)
     with progress_bar("table 2") as progress:
         done = run_graph_table(
             words(datasets) or [], words(models) or [], words(protocols) or [],
             folds, seeds, seed, epochs, jobs, results, progress,
         )  # fmt: skip
     told = [{**result.to_json(), "paper": published_by_the_paper(result)} for result in done]
+    rows = [{name: row[name] for name in _COLUMNS} for row in told]
+    names = list(dict.fromkeys(result.dataset for result in done))
+    settings = {"models": words(models), "protocols": words(protocols), "folds": folds}
+    measured = keep("reproduce table2", names, {**settings, "epochs": epochs}, done[0].seeds, rows)
     if output is not None:
-        save_csv(_COLUMNS, ({name: row[name] for name in _COLUMNS} for row in told), output)
+        save_csv(_COLUMNS, rows, output)
     if as_json:
         print_json({"rows": told, "published": PUBLISHED_GRAPHS})
     else:
-        _print(told, PUBLISHED_GRAPHS)
-
-
-def _print(told: list[dict[str, Any]], published: dict[str, dict[str, float]]) -> None:
-    sections = []
-    for dataset in dict.fromkeys(entry["dataset"] for entry in told):
-        rows = [_row(entry) for entry in told if entry["dataset"] == dataset]
-        for name, value in published.get(dataset, {}).items():
-            rows.append([dataset, f"as published: {name}", "", f"{value:.2f}", "", ""])
-        sections.append(rows)
-    headings = ["data set", "model", "protocol", "test accuracy", "without duplicates", "runs"]
-    print_table(headings, sections)
-
-
-def _row(entry: dict[str, Any]) -> list[str]:
-    return [
-        entry["dataset"],
-        entry["model"],
-        entry["protocol"],
-        accuracy_text(entry["accuracy_mean"], entry["accuracy_std"]),
-        accuracy_text(entry["without_duplicates_mean"], entry["without_duplicates_std"]),
-        str(entry["runs"]),
-    ]
+        print_record(measured)

@@ -16,7 +16,7 @@ from .._files import atomic_write, warn_if_not_kept
 from .._json import json_text
 from ..errors import InvalidInputError
 
-__all__ = ["ResultStore", "mean_and_error"]
+__all__ = ["ResultStore", "compared", "mean_and_error"]
 
 Kept = TypeVar("Kept")
 
@@ -81,6 +81,22 @@ def _all_numbers(result: Any) -> bool:
     if isinstance(result, list):
         return all(map(_all_numbers, result))
     return type(result) in (int, float) and math.isfinite(result)
+
+
+def compared(results: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return what is told of each result; if there are several, also how much better the first is.
+
+    Parameters
+    ----------
+    results : sequence of NodeClassification or of GraphClassification
+        On the same data.
+    """
+    told: list[dict[str, Any]] = [result.to_json() for result in results]
+    if len(results) > 1:
+        for result, entry in zip(results, told, strict=True):
+            mean, error = results[0].better_by(result)
+            entry["difference_mean"], entry["difference_standard_error"] = mean, error
+    return told
 
 
 def mean_and_error(differences: npt.NDArray[np.float64]) -> tuple[float, float]:

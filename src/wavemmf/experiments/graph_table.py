@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .._progress import Progress, silent
 from .._validation import check_choice, check_integer
+from ._published import PUBLISHED_GRAPHS
 from .graphs import (
     GRAPH_DATASETS,
     GRAPH_MODELS,
@@ -19,21 +20,6 @@ from .graphs import (
 )
 
 __all__ = ["PUBLISHED_GRAPHS", "published_by_the_paper", "run_graph_table"]
-
-#: Accuracies in per cent as published: the paper's wavelet network; GIN (Xu et al. 2019, protocol
-#: xu); under protocol honest GIN and the structure-agnostic baseline of Errica et al. 2020. The
-#: paper has no row D&D; the share of non-zeros it states for PROTEINS is impossible there, so that
-#: row is probably D&D.
-PUBLISHED_GRAPHS: dict[str, dict[str, float]] = {
-    "MUTAG": {"paper": 86.31, "GIN, xu": 89.4},
-    "PTC": {"paper": 67.99, "GIN, xu": 64.6},
-    "PROTEINS": {"paper": 78.72, "GIN, xu": 76.2, "structure-agnostic, honest": 75.8},
-    "DD": {
-        "the paper's row PROTEINS, probably D&D": 78.72,
-        "structure-agnostic, honest": 78.4,
-    },
-    "NCI1": {"paper": 71.04, "GIN, xu": 82.7, "GIN, honest": 80.0},
-}
 
 
 def run_graph_table(

@@ -17,6 +17,7 @@ import torch
 from .._progress import Progress, silent
 from .._validation import check_choice, check_integer
 from ..errors import InvalidInputError
+from ._published import PUBLISHED_NODES
 from .nodes import (
     NODE_BASELINES,
     NODE_DATASETS,
@@ -36,16 +37,6 @@ __all__ = [
     "parse_cells",
     "run_node_table",
 ]
-
-#: Accuracies that the paper reports for its wavelet networks, in per cent.
-PUBLISHED_NODES = {
-    ("cora", "20/20/60"): 84.35,
-    ("cora", "40/20/40"): 84.55,
-    ("cora", "60/20/20"): 87.59,
-    ("citeseer", "20/20/60"): 68.07,
-    ("citeseer", "40/20/40"): 72.76,
-    ("citeseer", "60/20/20"): 72.90,
-}
 
 _OURS = "wavelet"
 

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from .._json import exact_json, read_exact_json
 from .._version import __version__
 from ..errors import FileFormatError, InvalidInputError
+from ..io._matrixfiles import npy_header
 
 __all__ = ["read_archive", "write_archive"]
 
@@ -123,13 +124,7 @@ def _read_array(archive: zipfile.ZipFile, member: str, file: Path) -> npt.NDArra
     if info.compress_type != zipfile.ZIP_STORED or info.file_size > file.stat().st_size:
         raise FileFormatError(f"{file} is damaged: {member} claims more than the file holds")
     with archive.open(info) as stream:
-        version = np.lib.format.read_magic(stream)
-        reader = (
-            np.lib.format.read_array_header_1_0
-            if version == (1, 0)
-            else np.lib.format.read_array_header_2_0
-        )
-        shape, fortran, dtype = reader(stream)
+        shape, fortran, dtype = npy_header(stream)
         claimed = int(np.prod(shape, dtype=object)) * dtype.itemsize
         if dtype.hasobject or fortran or claimed != info.file_size - stream.tell():
             raise FileFormatError(f"{file} is damaged: {member} has a wrong header")

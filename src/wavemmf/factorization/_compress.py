@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._validation import Matrix, check_memory
-from ..kernels.compress import compress_dense, scratch
+from ..kernels.compress import compress_dense, compress_scratch
 from ._core_diagonal import CoreDiagonal
 from ._norms import power_of_two_scale
 from ._project import project
@@ -53,7 +53,7 @@ def _compress_dense(matrix: Floats, rotations: Rotations) -> tuple[Floats, Float
         rotations.block_offsets,
         rotations.blocks,
         rotations.drop_offsets,
-        *scratch(int(rotations.sizes.max(initial=1)), rotations.n),
+        *compress_scratch(int(rotations.sizes.max(initial=1)), rotations.n),
     )
     diagonal = np.empty(rotations.n)
     diagonal[order] = work.diagonal()

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
@@ -19,10 +18,9 @@ from ._norms import frobenius_norm
 from ._rotations import Floats, Integers
 from ._spectrum import SINGULAR, Spectrum
 from ._symmetry import asymmetry, make_symmetric
+from ._transform import Signal
 
 __all__ = ["CoreDiagonal"]
-
-Signal = npt.NDArray[np.floating[Any]]
 
 # Largest difference between numbers that must agree, as a share of the largest entry.
 _AGREE = 1e-9

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._progress import Progress, silent
-from ..kernels.project import TILE, core_entries, wavelet_energies
+from ..kernels.project import STRIP, core_entries, wavelet_energies
 from ..parallel.threads import run_all
 from ._basis import basis_matrix
 from ._core_diagonal import CoreDiagonal
@@ -21,7 +21,7 @@ __all__ = ["project", "project_through_basis", "projection_work"]
 
 # Columns of one task, and tasks handed out at a time: progress is reported, and Ctrl-C heard, in
 # between.
-_COLUMNS = 8 * TILE
+_COLUMNS = 8 * STRIP
 _TASKS = 8
 # Rows of the basis that are multiplied with the matrix at a time.
 _ROWS = 16384
@@ -92,14 +92,14 @@ def project(
 
     def energies(first: int) -> None:
         last = min(first + _COLUMNS, r.wavelets.size)
-        work, buffer = np.zeros((r.n + 1) * TILE), np.empty(largest * TILE)
+        work, buffer = np.zeros((r.n + 1) * STRIP), np.empty(largest * STRIP)
         wavelet_energies(
             *csr, r.wavelets, levels, first, last, packed, work, buffer, diagonal
         )  # fmt: skip
 
     def entries(first: int) -> None:
         last = min(first + _COLUMNS, core.size)
-        work, product, buffer = (np.zeros(m * TILE) for m in (r.n + 1, r.n, largest))
+        work, product, buffer = (np.zeros(m * STRIP) for m in (r.n + 1, r.n, largest))
         core_entries(
             *csr, core, first, last, packed, work, product, buffer,
             *where, values,

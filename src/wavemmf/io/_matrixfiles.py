@@ -18,7 +18,7 @@ from .._validation import check_compressed, check_memory
 from ..errors import FileFormatError, InvalidInputError
 from ._text import check_order, read_text
 
-__all__ = ["read_matrix_market", "read_npy", "read_npz"]
+__all__ = ["npy_header", "read_matrix_market", "read_npy", "read_npz"]
 
 # NumPy refuses longer headers than 10,000 characters.
 _LONGEST_NPY_HEADER = 2**16
@@ -152,15 +152,26 @@ def _market_table(path: Path, body: list[str], entries: int, width: int) -> NDAr
     return table
 
 
+def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read the header of an array in NumPy's format: its shape, whether columns lie together, type.
+
+    Examples
+    --------
+    >>> import io
+    >>> np.save(stream := io.BytesIO(), np.zeros((2, 3)))
+    >>> stream = io.BytesIO(stream.getvalue())
+    >>> npy_header(stream)
+    ((2, 3), False, dtype('float64'))
+    """
+    first = np.lib.format.read_magic(stream) == (1, 0)
+    read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+    header: tuple[tuple[int, ...], bool, np.dtype[Any]] = read(stream)
+    return header
+
+
 def _check_npy_header(stream: IO[bytes], size: int, name: str) -> None:
     try:
-        version = np.lib.format.read_magic(stream)
-        read = (
-            np.lib.format.read_array_header_1_0
-            if version == (1, 0)
-            else np.lib.format.read_array_header_2_0
-        )
-        shape, _, dtype = read(stream)
+        shape, _, dtype = npy_header(stream)
     except _DAMAGE as error:
         raise FileFormatError(f"{name} is not a valid .npy array: {error}") from error
     if dtype.hasobject:

@@ -14,6 +14,7 @@ __all__ = [
     "among",
     "comparable",
     "insert_sorted",
+    "keep_best",
     "offer",
     "pair_cost",
     "same_members",
@@ -62,16 +63,23 @@ def insert_sorted(keys, members, position, key, member):
 
 
 @jit
+def keep_best(keys, members, size, key, member):
+    """Put a row into its place among the best, if it is one of them; returns how many there are."""
+    last = members.size - 1
+    if size <= last:
+        insert_sorted(keys, members, size, key, member)
+        size += 1
+    elif key > keys[last]:
+        insert_sorted(keys, members, last, key, member)
+    return size
+
+
+@jit
 def offer(keys, candidates, lengths, measure, key, row):
     """Put a row into its place among the best by a measure, if it is one of them."""
-    size = lengths[measure]
-    last = candidates.shape[1] - 1
-    key = comparable(key)
-    if size <= last:
-        insert_sorted(keys[measure], candidates[measure], size, key, row)
-        lengths[measure] = size + 1
-    elif key > keys[measure, last]:
-        insert_sorted(keys[measure], candidates[measure], last, key, row)
+    lengths[measure] = keep_best(
+        keys[measure], candidates[measure], lengths[measure], comparable(key), row
+    )
 
 
 @jit

@@ -39,6 +39,6 @@ def compress_dense(matrix, offsets, groups, block_offsets, blocks, drop_offsets,
     return added
 
 
-def scratch(largest: int, n: int) -> tuple[np.ndarray, np.ndarray]:
+def compress_scratch(largest: int, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Work space for `rotate_symmetric` with groups of up to `largest` rows."""
     return np.empty((max(largest, 1), TILE)), np.empty(n, np.int64)

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
-from .blocks import dense_blocks
-from .candidates import insert_sorted, wavelets_of
+from .blocks import dense_blocks, gathered_blocks
+from .candidates import keep_best, wavelets_of
 from .greedy_dense import _downdate_gram, _mark_touched
 from .local import complete_rotation, local_score
 from .rotate import TILE, rotate_symmetric
@@ -104,27 +104,20 @@ def score_dirty(
 
 @jit
 def _score_one(matrix, mask, gram, energy, groups, sizes, scores, neighbors, dirty, drop):
-    k = groups.shape[1]
-    best = np.empty(k)
+    best = np.empty(groups.shape[1])
     for p in range(mask.size):
         if not (dirty[p] and mask[p]):
             continue
         dirty[p] = False
-        size, neighbors[p] = _most_correlated(p, gram[p], energy, k, groups[p], best)
+        size, neighbors[p] = _most_correlated(p, gram[p], energy, groups[p], best)
         sizes[p] = size
-        rows = groups[p, :size]
-        local_gram = np.empty((size, size))
-        local_block = np.empty((size, size))
-        for a in range(size):
-            for b in range(size):
-                local_gram[a, b] = gram[rows[a], rows[b]]
-                local_block[a, b] = matrix[rows[a], rows[b]]
+        local_gram, local_block = gathered_blocks(matrix, gram, groups[p, :size])
         wavelets = wavelets_of(size, drop)
         scores[p] = local_score(local_gram, local_block, wavelets)[0] / wavelets
 
 
 @jit
-def _most_correlated(p, row, energy, k, group, best):
+def _most_correlated(p, row, energy, group, best):
     """Pivot `p` and its best partners by ``g_pj^2 / g_jj``; and how many rows are near to it."""
     group[0] = p
     size = 1
@@ -137,11 +130,7 @@ def _most_correlated(p, row, energy, k, group, best):
         relative = squared / energy[j]
         if relative > limit:
             near += 1
-        if size < k:
-            size += 1
-            insert_sorted(best, group, size - 1, relative, j)
-        elif relative > best[k - 1]:
-            insert_sorted(best, group, k - 1, relative, j)
+        size = keep_best(best, group, size, relative, j)
     return size, near
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._jit import jit
 from .blocks import sparse_blocks
-from .candidates import insert_sorted, wavelets_of
+from .candidates import keep_best, wavelets_of
 from .episode import SIGNIFICANT
 from .local import complete_rotation, local_score
 
@@ -30,11 +30,10 @@ def score_rows(
     with it.
     """
     n = indptr.size - 1
-    width = candidates.shape[1]
     workspace = np.zeros(n)
     store = (indices, data, indptr[:-1], np.diff(indptr))
     seen = np.empty(n, np.int64)
-    best = np.empty(width)
+    best = np.empty(candidates.shape[1])
     for index in range(first, last):
         p = rows[index]
         count = _gram_row(p, indptr, indices, data, workspace, seen)
@@ -51,11 +50,7 @@ def score_rows(
             relative = squared / energy[j]
             if relative > SIGNIFICANT * energy[p]:
                 near += 1
-            if size < width:
-                size += 1
-                insert_sorted(best, group, size - 1, relative, j)
-            elif relative > best[width - 1]:
-                insert_sorted(best, group, width - 1, relative, j)
+            size = keep_best(best, group, size, relative, j)
         sizes[p] = size
         neighbors[p] = near
         cosines[p, 0] = 1.0

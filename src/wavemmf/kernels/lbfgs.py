@@ -1,6 +1,6 @@
 """L-BFGS on rotations: where to go (`aim`), what to remember (`settle`), many steps in one call.
 
-A large problem is evaluated on all threads, so `wavemmf.optimize.lbfgs` calls `aim` and `settle`
+A large problem is evaluated on all threads, so `wavemmf.optimize.LBFGS` calls `aim` and `settle`
 and evaluates in between. For a matrix of a hundred rows Python's words take longer than the
 arithmetic, and `lbfgs_steps` does all of it.
 

@@ -11,28 +11,29 @@ import numpy as np
 from ._jit import jit
 from .simd import multiply_rows
 
-__all__ = ["TILE", "multiply"]
+__all__ = ["PANEL", "multiply"]
 
-TILE = 32
+# Columns that are packed and multiplied together.
+PANEL = 32
 
 
 @jit
 def multiply(left, right, rows, inner, out, first, last):
     """``out[:rows, first:last] = left[:rows, :inner] @ right[:inner, first:last]``.
 
-    `left` and `right` are in C order. The columns of `right` are packed `TILE` at a time, and four
+    `left` and `right` are in C order. The columns of `right` are packed `PANEL` at a time, and four
     rows of the product are added up in registers.
     """
     if inner == 0:
         out[:rows, first:last] = 0.0
         return
-    packed = np.zeros((inner, TILE), right.dtype)
-    result = np.empty((rows, TILE), right.dtype)
+    packed = np.zeros((inner, PANEL), right.dtype)
+    result = np.empty((rows, PANEL), right.dtype)
     step = np.uint64(left.shape[1])
-    one, count, width = np.uint64(1), np.uint64(inner), np.uint64(TILE)
+    one, count, width = np.uint64(1), np.uint64(inner), np.uint64(PANEL)
     fours = rows - rows % 4
-    for start in range(first, last, TILE):
-        columns = min(TILE, last - start)
+    for start in range(first, last, PANEL):
+        columns = min(PANEL, last - start)
         for i in range(inner):
             for j in range(columns):
                 packed[i, j] = right[i, start + j]

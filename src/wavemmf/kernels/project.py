@@ -14,9 +14,10 @@ from ._jit import inline_jit, jit
 from .simd import add_multiple, copy_row
 from .transform import apply_block
 
-__all__ = ["TILE", "core_entries", "wavelet_energies"]
+__all__ = ["STRIP", "core_entries", "wavelet_energies"]
 
-TILE = 32
+# Wavelets that go through the rotations together.
+STRIP = 32
 
 
 @inline_jit
@@ -31,7 +32,7 @@ def _rotate(work, used, levels, rotations, buffer, forward):
             flags |= used[groups[a]]
         if flags:
             entry = block_offsets[level]
-            apply_block(work, buffer, groups, start, blocks, entry, stop - start, forward, TILE)
+            apply_block(work, buffer, groups, start, blocks, entry, stop - start, forward, STRIP)
             for a in range(start, stop):
                 used[groups[a]] = 1
 
@@ -40,7 +41,7 @@ def _rotate(work, used, levels, rotations, buffer, forward):
 def _wavelets(coordinates, first, last, levels, rotations, work, used, buffer):
     """Write the rows of W for ``coordinates[first:last]`` into the columns of the empty tile."""
     for c in range(first, last):
-        work[coordinates[c] * TILE + c - first] = 1.0
+        work[coordinates[c] * STRIP + c - first] = 1.0
         used[coordinates[c]] = 1
     _rotate(work, used, levels, rotations, buffer, False)
 
@@ -51,14 +52,14 @@ def _multiply_row(indptr, indices, data, i, work, used):
 
     Returns whether there was anything to add up.
     """
-    place = (work.size // TILE - 1) * TILE
-    work[place : place + TILE] = 0.0
+    place = (work.size // STRIP - 1) * STRIP
+    work[place : place + STRIP] = 0.0
     flags = 0
     for q in range(indptr[i], indptr[i + 1]):
         if used[indices[q]]:
             flags = 1
-            row = np.uint64(indices[q]) * np.uint64(TILE)
-            add_multiple(work, row, data[q], np.uint64(place), TILE)
+            row = np.uint64(indices[q]) * np.uint64(STRIP)
+            add_multiple(work, row, data[q], np.uint64(place), STRIP)
     return flags
 
 
@@ -68,7 +69,7 @@ def _empty(work, used):
     for i in range(used.size):
         if used[i]:
             used[i] = 0
-            work[i * TILE : (i + 1) * TILE] = 0.0
+            work[i * STRIP : (i + 1) * STRIP] = 0.0
 
 
 @jit
@@ -83,15 +84,15 @@ def wavelet_energies(
     """
     n = indptr.size - 1
     used = np.zeros(n, np.uint8)
-    total = np.empty(TILE)
-    for left in range(first, last, TILE):
-        right = min(left + TILE, last)
+    total = np.empty(STRIP)
+    for left in range(first, last, STRIP):
+        right = min(left + STRIP, last)
         _wavelets(coordinates, left, right, levels[right - 1], rotations, work, used, buffer)
         total[:] = 0.0
         for i in range(n):
             if used[i] and _multiply_row(indptr, indices, data, i, work, used):
-                for c in range(TILE):
-                    total[c] += work[n * TILE + c] * work[i * TILE + c]
+                for c in range(STRIP):
+                    total[c] += work[n * STRIP + c] * work[i * STRIP + c]
         for c in range(left, right):
             out[coordinates[c]] = total[c - left]
         _empty(work, used)
@@ -112,20 +113,20 @@ def core_entries(
     size = core.size
     levels = rotations[0].size - 1
     used, reached = np.zeros(n, np.uint8), np.zeros(n, np.uint8)
-    for left in range(first, last, TILE):
-        right = min(left + TILE, last)
+    for left in range(first, last, STRIP):
+        right = min(left + STRIP, last)
         _wavelets(core, left, right, levels, rotations, work, used, buffer)
         for i in range(n):
             if _multiply_row(indptr, indices, data, i, work, used):
                 reached[i] = 1
-                copy_row(work, np.uint64(n * TILE), product, np.uint64(i * TILE), TILE)
+                copy_row(work, np.uint64(n * STRIP), product, np.uint64(i * STRIP), STRIP)
         _rotate(product, reached, levels, rotations, buffer, True)
         for c in range(left, right):
             if pattern_starts.size == 0:
                 for a in range(size):
-                    out[c * size + a] = product[core[a] * TILE + c - left]
+                    out[c * size + a] = product[core[a] * STRIP + c - left]
             else:
                 for q in range(pattern_starts[c], pattern_starts[c + 1]):
-                    out[q] = product[core[pattern[q]] * TILE + c - left]
+                    out[q] = product[core[pattern[q]] * STRIP + c - left]
         _empty(work, used)
         _empty(product, reached)

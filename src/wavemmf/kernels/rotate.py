@@ -7,14 +7,14 @@ import numpy as np
 from ._jit import jit
 from .simd import fused
 
-__all__ = ["TILE", "rotate_rows", "rotate_symmetric"]
+__all__ = ["TILE", "rotate_group", "rotate_symmetric"]
 
 # Columns handled at once: k input rows and the output row then stay in the first-level cache.
 TILE = 256
 
 
 @jit
-def rotate_rows(x, rows, block, size, width, buffer):
+def rotate_group(x, rows, block, size, width, buffer):
     """``x[rows, :width] = block @ x[rows, :width]`` with the leading `size` rows and block.
 
     `buffer` is scratch of shape (at least size, at least TILE). Up to eight input rows are
@@ -78,7 +78,7 @@ def rotate_symmetric(matrix, rows, block, size, active, buffer, support):
     some rotated row is not zero (`support` is scratch for their indices): a write down a column
     misses the cache every time, and the other entries were and stay zero.
     """
-    rotate_rows(matrix, rows, block, size, active, buffer)
+    rotate_group(matrix, rows, block, size, active, buffer)
     corner = np.empty((size, size))
     for a in range(size):
         for b in range(size):

@@ -1,7 +1,7 @@
 """Eliminate the rows of a large sparse matrix stage by stage.
 
 A stage cuts the active matrix into parts of bounded size, eliminates about half of the rows of
-every part (best first, see `wavemmf.select.part`; or learned, see `learn`), and puts what is left
+every part (best first, see `wavemmf.select._part`; or learned, see `learn`), and puts what is left
 together. Rows on the border of a part wait for the next stage, which cuts elsewhere. The parts do
 not depend on the number of workers, so neither does the result. Nothing n-by-n is formed; memory
 is proportional to the number of entries.

@@ -8,14 +8,13 @@ from typing import Any
 import torch
 from torch.nn.functional import dropout, relu
 
-from .._validation import check_choice, check_integer
 from ..errors import InvalidInputError
 from ._batch import BatchBasis, hop_matrix
 from ._conv import WaveletConv
 from ._filters import SpectralFilter
 from ._pooling import WaveletPooling
 from ._protocol import Basis
-from ._settings import GRAPH_PRESETS, GraphNetSettings, changed
+from ._settings import GRAPH_PRESETS, GraphNetSettings, check_channels, from_preset
 from ._sparse import sparse_product
 
 __all__ = ["GraphWaveletNet", "WaveletBlock"]
@@ -126,12 +125,8 @@ class GraphWaveletNet(torch.nn.Module):
         self, in_channels: int, out_channels: int, preset: str = "wavemmf", **settings: Any
     ) -> None:
         super().__init__()
-        self.channels = (
-            check_integer("in_channels", in_channels, 1),
-            check_integer("out_channels", out_channels, 1),
-        )
-        check_choice("preset", preset, GRAPH_PRESETS)
-        self.settings = s = changed(GRAPH_PRESETS[preset], settings)
+        self.channels = check_channels(in_channels, out_channels)
+        self.settings = s = from_preset(GRAPH_PRESETS, preset, settings)
         widths = [in_channels, *[s.hidden] * s.layers]
         make = _convolution if s.convolutions else WaveletBlock
         self.layers = torch.nn.ModuleList(make(a, b, s) for a, b in pairwise(widths))

@@ -8,12 +8,11 @@ from typing import Any
 import torch
 from torch.nn.functional import relu
 
-from .._validation import check_choice, check_integer
 from ..errors import InvalidInputError
 from ._conv import WaveletConv
 from ._propagation import WaveletPropagation
 from ._protocol import Basis
-from ._settings import NODE_PRESETS, NetSettings, changed
+from ._settings import NODE_PRESETS, NetSettings, check_channels, from_preset
 from ._sparse import SparseOperator, apply_linear, drop_features
 
 __all__ = ["WaveletNet"]
@@ -64,12 +63,8 @@ class WaveletNet(torch.nn.Module):
         **settings: Any,
     ) -> None:
         super().__init__()
-        self.channels = (
-            check_integer("in_channels", in_channels, 1),
-            check_integer("out_channels", out_channels, 1),
-        )
-        check_choice("preset", preset, NODE_PRESETS)
-        self.settings = s = changed(NODE_PRESETS[preset], settings)
+        self.channels = check_channels(in_channels, out_channels)
+        self.settings = s = from_preset(NODE_PRESETS, preset, settings)
         widths = [in_channels, *[s.hidden] * (s.layers - 1), out_channels]
         make = torch.nn.Linear if s.decoupled else _conv_maker(s, num_wavelets)
         self.layers = torch.nn.ModuleList(make(a, b) for a, b in pairwise(widths))

@@ -17,10 +17,10 @@ from ..graphs import normalized_laplacian as laplacian_of
 from ._basis import WaveletBasis
 from ._sparse import SparseOperator
 
-__all__ = ["MATRICES", "hop_operator", "network_matrix", "wavelet_basis"]
+__all__ = ["NETWORK_MATRICES", "hop_operator", "network_matrix", "wavelet_basis"]
 
 #: Matrices of a graph whose basis a network may use.
-MATRICES = ("augmented_laplacian", "normalized_laplacian", "laplacian", "adjacency")
+NETWORK_MATRICES = ("augmented_laplacian", "normalized_laplacian", "laplacian", "adjacency")
 
 
 def network_matrix(graph: Any, matrix: str = "augmented_laplacian") -> Any:
@@ -44,7 +44,7 @@ def network_matrix(graph: Any, matrix: str = "augmented_laplacian") -> Any:
     array([[ 0.5, -0.5],
            [-0.5,  0.5]])
     """
-    if check_choice("matrix", matrix, MATRICES) != "augmented_laplacian":
+    if check_choice("matrix", matrix, NETWORK_MATRICES) != "augmented_laplacian":
         return as_matrix(graph, matrix=matrix, symmetrize=True)
     looped = adjacency(graph, symmetrize=True)
     # One self-loop per node, whatever it had: with another weight it would count twice.
@@ -88,7 +88,7 @@ def wavelet_basis(
     core, k : int
         Sizes of the core (a tenth of the nodes by default) and of the rotations.
     matrix : str
-        One of `MATRICES`.
+        One of `NETWORK_MATRICES`.
     cache : bool or folder, optional
         Keep the factorization on disk, True for the user's cache folder, and find it again by the
         content of the matrix and the settings. A selector of your own needs a method

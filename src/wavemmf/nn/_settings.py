@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeVar
 
@@ -11,7 +12,14 @@ from ._filters import FILTERS
 from ._pooling import POOLINGS
 from ._responses import RESPONSES
 
-__all__ = ["GRAPH_PRESETS", "NODE_PRESETS", "GraphNetSettings", "NetSettings", "changed"]
+__all__ = [
+    "GRAPH_PRESETS",
+    "NODE_PRESETS",
+    "GraphNetSettings",
+    "NetSettings",
+    "check_channels",
+    "from_preset",
+]
 
 AnySettings = TypeVar("AnySettings")
 
@@ -162,14 +170,25 @@ def _check_shares(settings: Any, *names: str) -> None:
             raise InvalidInputError(f"{name} must be at least 0 and below 1, got {value!r}")
 
 
-def changed(settings: AnySettings, changes: dict[str, Any]) -> AnySettings:
-    """Return settings with some fields changed; a field that does not exist is named.
+def check_channels(in_channels: int, out_channels: int) -> tuple[int, int]:
+    """Return the numbers of channels of a network, both at least one."""
+    return (
+        check_integer("in_channels", in_channels, 1),
+        check_integer("out_channels", out_channels, 1),
+    )
+
+
+def from_preset(
+    presets: Mapping[str, AnySettings], preset: str, changes: dict[str, Any]
+) -> AnySettings:
+    """Return the settings of a preset with some fields changed; one that does not exist is named.
 
     Examples
     --------
-    >>> changed(NetSettings(), {"layers": 3}).layers
+    >>> from_preset(NODE_PRESETS, "paper", {"layers": 3}).layers
     3
     """
+    settings = presets[check_choice("preset", preset, presets)]
     names = [field.name for field in fields(settings)]  # type: ignore[arg-type]
     unknown = sorted(set(changes) - set(names))
     if unknown:

@@ -13,7 +13,7 @@ from .._many import factorize_many
 from .._optional import require
 from .._validation import check_choice
 from ._batch import basis_arrays
-from ._operators import MATRICES, network_matrix
+from ._operators import NETWORK_MATRICES, network_matrix
 
 require("torch_geometric", extra="pyg")
 
@@ -65,7 +65,7 @@ class AddWaveletBasis(BaseTransform):
         cache: bool | str | os.PathLike[str] | None = None,
         **settings: Any,
     ) -> None:
-        self.matrix = check_choice("matrix", matrix, MATRICES)
+        self.matrix = check_choice("matrix", matrix, NETWORK_MATRICES)
         self.settings = {"core": core, "k": k, **settings}
         self.threshold = threshold
         self.cache = cache

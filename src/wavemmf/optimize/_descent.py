@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -79,6 +79,9 @@ class Descent(ABC):
         Where to start.
     """
 
+    #: Names of the numbers and arrays, beside the point, that the next step depends on.
+    remembered: ClassVar[tuple[str, ...]] = ()
+
     def __init__(self, objective: Objective, blocks: Floats) -> None:
         self.objective = objective
         self.point = self.evaluate(np.array(blocks, dtype=objective.matrix.dtype))
@@ -102,6 +105,7 @@ class Descent(ABC):
             "gradient": self.point.gradient,
             "value": self.point.value,
             "residual": self.point.residual,
+            **{name: getattr(self, name) for name in self.remembered},
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -112,6 +116,9 @@ class Descent(ABC):
             np.array(state["gradient"]),
             float(state["residual"]),
         )
+        for name in self.remembered:
+            kind = type(getattr(self, name))
+            setattr(self, name, (np.array if kind is np.ndarray else kind)(state[name]))
 
     def evaluate(self, blocks: Floats) -> Point:
         """Evaluate the objective and its gradient."""

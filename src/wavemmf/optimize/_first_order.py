@@ -57,6 +57,8 @@ class SGD(Optimizer):
 class _SGDDescent(Descent):
     """The method in progress."""
 
+    remembered = ("velocity",)
+
     def __init__(self, objective: Objective, blocks: Floats, settings: SGD) -> None:
         super().__init__(objective, blocks)
         self.settings = settings
@@ -67,15 +69,6 @@ class _SGDDescent(Descent):
         self.velocity = self.settings.momentum * self.velocity + self.point.gradient
         self.point = self.move(-self.velocity, self.settings.learning_rate)
         return None
-
-    def state(self) -> dict[str, Any]:
-        """Everything needed to continue exactly from here."""
-        return {**super().state(), "velocity": self.velocity}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Continue from what `state` returned."""
-        super().restore(state)
-        self.velocity = np.array(state["velocity"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +115,8 @@ class Adam(Optimizer):
 class _AdamDescent(Descent):
     """The method in progress."""
 
+    remembered = ("mean", "square", "count")
+
     def __init__(self, objective: Objective, blocks: Floats, settings: Adam) -> None:
         super().__init__(objective, blocks)
         self.settings = settings
@@ -140,22 +135,6 @@ class _AdamDescent(Descent):
         size = np.sqrt(self.square / (1 - second**self.count)) + 1e-12
         self.point = self.move(-mean / size, self.settings.learning_rate)
         return None
-
-    def state(self) -> dict[str, Any]:
-        """Everything needed to continue exactly from here."""
-        return {
-            **super().state(),
-            "mean": self.mean,
-            "square": self.square,
-            "count": self.count,
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Continue from what `state` returned."""
-        super().restore(state)
-        self.mean = np.array(state["mean"])
-        self.square = np.array(state["square"])
-        self.count = int(state["count"])
 
 
 def _check_below_one(name: str, value: Any) -> None:

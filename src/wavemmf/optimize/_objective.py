@@ -22,7 +22,7 @@ from ..parallel.threads import run_all
 __all__ = ["Objective"]
 
 Floats = npt.NDArray[Any]
-Part = tuple[int, int]
+Bounds = tuple[int, int]
 
 # The gradient is summed in this many parts whatever the number of threads, so that the result
 # is the same to the last bit on any machine.
@@ -155,7 +155,7 @@ def _padded(n: int) -> int:
     return -(-n // 8) * 8
 
 
-def _part_bounds(columns: int) -> list[Part]:
+def _part_bounds(columns: int) -> list[Bounds]:
     """Cut the columns into parts of whole tiles."""
     tiles = -(-columns // _TILE)
     parts = min(_PARTS, tiles)

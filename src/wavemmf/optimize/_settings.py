@@ -21,7 +21,7 @@ __all__ = ["Optimizer"]
 
 Self = TypeVar("Self", bound="Optimizer")
 
-#: Called after every step with (step, error); the optimisation ends if it returns True.
+#: Called after every step with its number and the error; the work ends if it returns True.
 Callback = Callable[[int, float], Any]
 
 # Steps of a whole matrix, and of one part of many, unless told otherwise.

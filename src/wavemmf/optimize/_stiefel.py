@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from .._validation import check_positive
 from ..errors import InvalidInputError
@@ -18,7 +18,7 @@ __all__ = ["Stiefel"]
 
 @dataclass(frozen=True, kw_only=True)
 class Stiefel(Optimizer):
-    r"""Steepest descent along the Cayley curve of the gradient, by name "cayley".
+    r"""Steepest descent along the Cayley curve of the gradient, by name "stiefel".
 
     With G the gradient at X and the skew matrix :math:`A = G X^T - X G^T`, follow
     :math:`Y(\tau) = (I + \frac{\tau}{2} A)^{-1} (I - \frac{\tau}{2} A) X` until the Armijo and
@@ -44,10 +44,10 @@ class Stiefel(Optimizer):
     >>> import wavemmf as wm
     >>> f = wm.factorize(wm.graphs.karate(), core=8, optimize=Stiefel(steps=20, curvature=0.5))
     >>> f.history.method, len(f.history.errors)
-    ('cayley', 21)
+    ('stiefel', 21)
     """
 
-    name: ClassVar[str] = "cayley"
+    name: ClassVar[str] = "stiefel"
 
     sufficient: float = 1e-4
     curvature: float = 0.9
@@ -69,6 +69,8 @@ class Stiefel(Optimizer):
 
 class _StiefelDescent(Descent):
     """The method in progress."""
+
+    remembered = ("length",)
 
     def __init__(self, objective: Objective, blocks: Floats, settings: Stiefel) -> None:
         super().__init__(objective, blocks)
@@ -98,12 +100,3 @@ class _StiefelDescent(Descent):
             return "no step along the gradient decreases the objective"
         self.length, self.point = 2.0 * found[0], found[1]
         return None
-
-    def state(self) -> dict[str, Any]:
-        """Everything needed to continue exactly from here."""
-        return {**super().state(), "length": self.length}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Continue from what `state` returned."""
-        super().restore(state)
-        self.length = float(state["length"])

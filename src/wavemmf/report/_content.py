@@ -12,7 +12,7 @@ from ..factorization import Factorization
 from ..factorization._norms import frobenius_norm
 from ..graphs import as_matrix
 from ..plot._matrices import elimination_order
-from ._drawing import Drawing, draw
+from ._drawing import Drawing, make_drawing
 from ._hierarchy import heirs, tree_order
 from ._images import reduced_image
 from ._packing import pack_floats, pack_fractions, pack_integers
@@ -43,7 +43,7 @@ def content(f: Factorization, A: Any = None, title: str = "") -> dict[str, Any]:
         "levels": f.num_levels,
         "figures": _figures(f, summary, matrix),
         "facts": list(as_facts(summary).items()),
-        "drawing": _drawing(draw(f, A)),
+        "drawing": _drawing(make_drawing(f, A)),
         "rotations": _rotations(f),
         "frequencies": pack_floats(f.frequencies),
         "support": pack_integers(support),

@@ -15,7 +15,7 @@ from ..graphs import Graph, adjacency, as_matrix, is_graph
 from ..plot._layout import edges, layout
 from ._hierarchy import heirs, tree_order
 
-__all__ = ["Drawing", "draw", "hilbert_points"]
+__all__ = ["Drawing", "hilbert_points", "make_drawing"]
 
 # Lines per node, on average, that are drawn for a matrix that is not a graph.
 _LINES = 4
@@ -43,7 +43,7 @@ class Drawing:
     names: tuple[str, ...] = ()
 
 
-def draw(f: Factorization, A: Any = None) -> Drawing:
+def make_drawing(f: Factorization, A: Any = None) -> Drawing:
     """Return the drawing of a graph or matrix, or without one that of the hierarchy.
 
     Examples
@@ -51,7 +51,7 @@ def draw(f: Factorization, A: Any = None) -> Drawing:
     >>> import wavemmf as wm
     >>> karate = wm.graphs.karate()
     >>> f = wm.factorize(karate, core=8, k=4)
-    >>> len(draw(f, karate).lines), len(draw(f).lines)
+    >>> len(make_drawing(f, karate).lines), len(make_drawing(f).lines)
     (78, 26)
     """
     if A is None:

@@ -17,11 +17,11 @@ from ._sampling import draw, entropy, ordered_log_probability
 __all__ = [
     "Decisions",
     "Likelihood",
+    "choose_survivors",
     "likelihood",
     "likelihoods",
     "play",
     "replay",
-    "settle",
 ]
 
 # Numbers in the embeddings of one differentiable pass; more levels are cut into several passes.
@@ -242,7 +242,7 @@ def likelihood(policy: Policy, decisions: Decisions, levels: slice) -> Likelihoo
     )
 
 
-def settle(policy: Policy, problem: Problem) -> Problem:
+def choose_survivors(policy: Policy, problem: Problem) -> Problem:
     """Decide which survivors the problem is played with, if need be by playing both kinds."""
     problem.nearest = policy.settings.survivors == "nearest"
     if policy.settings.survivors == "auto":

@@ -61,7 +61,7 @@ class Problem:
     Attributes
     ----------
     nearest : bool
-        Whether rows that stay active are those nearest to the coordinates; see `settle`.
+        Whether rows that stay active are those nearest to the coordinates; see `choose_survivors`.
     """
 
     def __init__(self, matrix: Any, schedule: Schedule, scored: bool) -> None:

@@ -12,7 +12,7 @@ from .._progress import silent
 from ..factorization import Rotations
 from ..parallel.torch_threads import one_thread
 from ..select._plan import Task
-from ._play import play, settle
+from ._play import choose_survivors, play
 from ._policy import Policy
 from ._problem import Problem
 from ._rounds import select_in_rounds
@@ -72,4 +72,4 @@ def _in_rounds(policy: Policy, matrix: Any) -> bool:
 
 def _problem(policy: Policy, matrix: Any, task: Task) -> Problem:
     schedule = plan_levels(matrix.shape[0], task.core, task.k, task.drop)
-    return settle(policy, Problem(matrix, schedule, policy.settings.scored))
+    return choose_survivors(policy, Problem(matrix, schedule, policy.settings.scored))

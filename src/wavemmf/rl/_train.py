@@ -10,13 +10,14 @@ from .._progress import Progress, silent
 from .._validation import check_choice, check_integer
 from ..errors import InvalidInputError
 from ..optimize._checkpoint import check_checkpoint
+from ..optimize._settings import Callback
 from ..parallel.torch_threads import one_thread
 from ._inputs import problems_of
-from ._play import settle
+from ._play import choose_survivors
 from ._policy import Policy
 from ._presets import PRESETS, PolicyTraining
 from ._settings import PolicySettings
-from ._trainer import Callback, Trainer
+from ._trainer import Trainer
 
 __all__ = ["train_policy"]
 
@@ -139,7 +140,7 @@ def train_policy(
         **settings.to_json(),
     }  # fmt: skip
     with one_thread():
-        problems = [settle(learner, problem) for problem in problems]
+        problems = [choose_survivors(learner, problem) for problem in problems]
         trainer = Trainer(learner, problems, settings, seed, progress)
         if checkpoint is not None:
             trainer.keep(checkpoint, checkpoint_seconds, episodes)

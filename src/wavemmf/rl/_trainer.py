@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from .._fingerprint import fingerprint
 from .._progress import Progress
 from ..errors import FileFormatError
 from ..optimize._checkpoint import Checkpoint
+from ..optimize._settings import Callback
 from ..parallel.interrupts import deferred_interrupts
 from ._history import TrainingHistory
 from ._imitation import demonstrate
@@ -24,10 +24,7 @@ from ._problem import Problem
 from ._resume import check_training_state
 from ._rewards import episode_rewards, leave_one_out, returns
 
-__all__ = ["Callback", "Trainer"]
-
-#: Called after every update with (episodes so far, mean error of the batch); stops if true.
-Callback = Callable[[int, float], Any]
+__all__ = ["Trainer"]
 
 # Weight of the past in the moving baseline.
 _MEMORY = 0.9

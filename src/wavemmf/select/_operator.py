@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..factorization._norms import frobenius_norm, power_of_two_scale
-from ..kernels.multiply import TILE, multiply
+from ..kernels.multiply import PANEL, multiply
 from ..kernels.square import row_energies, square_rows
 from ..parallel.threads import run_all
 
@@ -98,8 +98,8 @@ def square(matrix: Floats) -> Floats:
     """
     n = matrix.shape[0]
     result = np.empty((n, n))
-    bounds = range(0, n, _TILES * TILE)
-    calls = [(matrix, matrix, n, n, result, i, min(n, i + _TILES * TILE)) for i in bounds]
+    bounds = range(0, n, _TILES * PANEL)
+    calls = [(matrix, matrix, n, n, result, i, min(n, i + _TILES * PANEL)) for i in bounds]
     run_all(multiply, calls)
     return result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -67,32 +67,36 @@ class Greedy:
         return [renumbered(rotations, order) for rotations in chosen]
 
 
-class Random:
+class _Drawn(ABC):
+    """Groups that are drawn at random, by a function that its kinds name."""
+
+    @staticmethod
+    @abstractmethod
+    def _draw(matrix: Any, task: Task) -> Rotations:
+        """Choose rows with the seed of the task."""
+
+    def select(self, matrix: Any, task: Task) -> Rotations:
+        """Draw once."""
+        return self._draw(matrix, task)
+
+    def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
+        """Draw `count` times."""
+        tasks = [replace(task, seed=_seed(task, index), progress=silent) for index in range(count)]
+        return in_parallel(partial(self._draw, matrix), tasks, task.progress, "runs")
+
+
+class Random(_Drawn):
     """Rows drawn uniformly, see `wavemmf.select.random`."""
 
     name = "random"
-
-    def select(self, matrix: Any, task: Task) -> Rotations:
-        """Draw once."""
-        return random(matrix, task)
-
-    def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
-        """Draw `count` times."""
-        return _reseeded(random, matrix, task, count)
+    _draw = staticmethod(random)
 
 
-class Neighbors:
+class Neighbors(_Drawn):
     """Random rows with their neighbours, see `wavemmf.select.neighbors`."""
 
     name = "neighbors"
-
-    def select(self, matrix: Any, task: Task) -> Rotations:
-        """Draw once."""
-        return neighbors(matrix, task)
-
-    def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
-        """Draw `count` times."""
-        return _reseeded(neighbors, matrix, task, count)
+    _draw = staticmethod(neighbors)
 
 
 class Regular:
@@ -140,13 +144,6 @@ def _randomised(task: Task, index: int) -> tuple[Task, str]:
         correlation_noise=_CORRELATION_NOISE[index // 8 % 4],
     )
     return noisy, _SURVIVORS[index % 2]
-
-
-def _reseeded(
-    choose: Callable[[Any, Task], Rotations], matrix: Any, task: Task, count: int
-) -> list[Rotations]:
-    tasks = [replace(task, seed=_seed(task, index), progress=silent) for index in range(count)]
-    return in_parallel(partial(choose, matrix), tasks, task.progress, "runs")
 
 
 def _seed(task: Task, index: int) -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from ..._validation import check_choice, check_integer, check_positive
-from ...errors import InvalidInputError
+from ..._validation import check_choice, check_integer, check_not_negative, check_positive
 from ...nn import GraphNetSettings
 from ...nn._settings import GRAPH_PRESETS
 
@@ -48,9 +47,8 @@ class GraphTraining:
         check_integer("epochs", self.epochs, 1)
         check_integer("batch_size", self.batch_size, 2)
         check_integer("members", self.members, 1, 10)
-        for name in ("weight_decay", "averaging"):
-            if not getattr(self, name) >= 0.0:
-                raise InvalidInputError(f"{name} must be >= 0, got {getattr(self, name)!r}")
+        check_not_negative("weight_decay", self.weight_decay)
+        check_not_negative("averaging", self.averaging)
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as plain values."""

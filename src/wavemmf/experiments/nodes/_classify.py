@@ -91,6 +91,7 @@ class NodeClassification:
             "seconds_per_epoch": sum(o.seconds for o in self.outcomes)
             / sum(o.epochs for o in self.outcomes),
             "seeds": list(self.seeds),
+            "accuracies": self.accuracies.tolist(),
             "outcomes": [outcome.to_json() for outcome in self.outcomes],
             "settings": self.facts,
         }

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..._validation import check_integer, check_positive
-from ...errors import InvalidInputError
+from ..._validation import check_integer, check_not_negative, check_positive
 from ...nn import NetSettings
 from ...nn._settings import NODE_PRESETS
 
@@ -48,9 +47,8 @@ class NodeTraining:
         check_positive("filter_rate", self.filter_rate)
         for name in ("epochs", "patience"):
             check_integer(name, getattr(self, name), 1)
-        for name in ("weight_decay", "agreement"):
-            if not getattr(self, name) >= 0.0:
-                raise InvalidInputError(f"{name} must be >= 0, got {getattr(self, name)!r}")
+        check_not_negative("weight_decay", self.weight_decay)
+        check_not_negative("agreement", self.agreement)
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as plain values."""
