@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .errors import InputTypeError, InvalidInputError, TooLargeError
+from .errors import InputTypeError, InvalidInputError, TooLargeError, WavemmfError
 
 __all__ = [
     "Matrix",
@@ -310,6 +310,8 @@ def _as_dense(A: Any) -> NDArray[Any]:
         if hasattr(A, "__dlpack__") and not hasattr(A, "__array__"):
             return np.from_dlpack(A)
         return np.asarray(A)
+    except WavemmfError:
+        raise
     except ValueError as error:  # NumPy says so for rows of different lengths.
         raise InvalidInputError(f"the input is not a rectangular array: {error}") from error
 
