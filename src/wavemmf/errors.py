@@ -18,6 +18,7 @@ __all__ = [
     "MissingDependencyError",
     "SingularError",
     "TooLargeError",
+    "UnusedAttributeWarning",
     "WavemmfError",
 ]
 
@@ -32,6 +33,10 @@ class AccuracyWarning(UserWarning):
 
 class LargeResultWarning(UserWarning):
     """A result will be very large; the message has its size and what does without it."""
+
+
+class UnusedAttributeWarning(UserWarning):
+    """Edges have attributes that are not used; the message says how to use them."""
 
 
 class InvalidInputError(WavemmfError, ValueError):

@@ -52,7 +52,7 @@ def estimated_fill(rotations: Rotations, seed: int = 0) -> float:
     >>> f.basis_nonzeros <= estimated_fill(f.rotations) <= 3 * f.basis_nonzeros
     True
     """
-    caution = 1.0 + _CAUTION / np.sqrt(_NUMBERS - 2)
+    caution = 1.0 + _CAUTION / float(np.sqrt(_NUMBERS - 2))
     return min(_expected_fill(rotations, seed) * caution, float(rotations.n) ** 2)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeVar
 
-from .._validation import check_choice, check_integer
+from .._validation import check_choice, check_integer, check_named
 from ..errors import InvalidInputError
 from ._filters import FILTERS
 from ._pooling import POOLINGS
@@ -170,12 +170,8 @@ def changed(settings: AnySettings, changes: dict[str, Any]) -> AnySettings:
     >>> changed(NetSettings(), {"layers": 3}).layers
     3
     """
-    names = [field.name for field in fields(settings)]  # type: ignore[arg-type]
-    unknown = sorted(set(changes) - set(names))
-    if unknown:
-        raise InvalidInputError(
-            f"there is no setting {', '.join(unknown)}; the settings are {', '.join(names)}"
-        )
+    for name in sorted(changes):
+        check_named("setting", name, [field.name for field in fields(settings)])  # type: ignore[arg-type]
     return replace(settings, **changes)  # type: ignore[type-var]
 
 
