@@ -72,8 +72,9 @@ def read(
     or differ as two ends do (``city_a,city_b``) and are on no other line. If the first edge
     names its ends by non-negative integers, all must, and they are used as they are, counted
     from 0: the graph has ``max + 1`` vertices. Otherwise ids are arbitrary strings,
-    numbered in order of first appearance and kept as ``node_names``. The graph is undirected: ``u v`` and ``v u`` are the
-    same edge, however often it is listed; listed weights must then agree.
+    numbered in order of first appearance and kept as ``node_names``. The graph is undirected:
+    ``u v`` and ``v u`` are the same edge, however often it is listed; listed weights must then
+    agree.
 
     Examples
     --------
