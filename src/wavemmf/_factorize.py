@@ -235,7 +235,7 @@ def _choose_once(
     symmetric: Any, selector: Selector, task: Task, optimizer: Optimizer | None
 ) -> tuple[Rotations, History | None]:
     chosen = selector.select(symmetric, task)
-    rotations = check_chosen(selector, chosen, symmetric.shape[0], task)
+    rotations = check_chosen(selector, chosen, symmetric, task)
     if optimizer is None:
         return rotations, None
     # The global objective couples all rows.

@@ -104,7 +104,7 @@ def test_exact_hops_alone_start_as_appnp(hop):
 
 
 def test_settings_that_are_not_allowed_are_named(basis, hop):
-    with pytest.raises(InvalidInputError, match="no setting depth"):
+    with pytest.raises(InvalidInputError, match="no setting 'depth'"):
         WaveletNet(3, 2, depth=5)
     with pytest.raises(InvalidInputError, match="dropout must be at least 0 and below 1"):
         NetSettings(dropout=1.0)
