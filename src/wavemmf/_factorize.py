@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._engine import ENGINES, choose_engine
-from ._progress import Progress, silent
+from ._progress import Progress, progress_shown
 from ._restarts import Search, as_search, search
 from ._validation import (
     check_choice,
@@ -60,7 +60,7 @@ def factorize(
     symmetrize: bool = False,
     engine: str = "auto",
     executor: Any = None,
-    progress: Progress = silent,
+    progress: Progress | bool | None = None,
 ) -> Factorization:
     r"""Factorize a symmetric matrix or a graph.
 
@@ -118,8 +118,10 @@ def factorize(
     executor : str or dask.distributed.Client, optional
         Run the parts of a large sparse matrix, and the runs of a search with restarts, on a Dask
         cluster, given by a client or the address of its scheduler. The result is the same.
-    progress : callable
-        Called as ``progress(done, total, note)`` now and then, for progress displays.
+    progress : callable, bool or None
+        A bar (True), none (False), or by default one that appears on terminals and in notebooks
+        when the work takes longer than two seconds. A callable is called instead, as
+        ``progress(done, total, note)``.
 
     Returns
     -------
@@ -166,7 +168,6 @@ def factorize(
     if optimizer is not None and not in_stages:
         check_memory(6 * 8 * n * n, f"optimising rotations of {n} rows")
 
-    task = Task(core, k, drop, seed, progress)
     parameters = {
         "core": core,
         "k": k,
@@ -177,7 +178,8 @@ def factorize(
         "seed": seed,
         "engine": chosen.name,
     }
-    with use_executor(executor):
+    with use_executor(executor), progress_shown("factorizing", progress) as shown:
+        task = Task(core, k, drop, seed, shown)
         if in_stages and isinstance(selector, Greedy):
             local = None if optimizer is None else optimizer.for_part()
             result = factorize_in_stages(symmetric, selector, task, parameters, local)
