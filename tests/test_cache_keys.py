@@ -267,14 +267,14 @@ def bases_on_disk(folder: Path) -> Kept:
                 "neighbors", Random(), Greedy(pairs="correlated"), Evolution(budget=3),
                 Evolution(budget=4), Policy(seed=0), Policy(seed=1), Described(1.0), Described(2.0),
             ],
-            "restarts": [2, wm.Search(2, finalists=3)], "seed": [5], "symmetrize": [True],
+            "restarts": [2, wm.Search(2, finalists=3)], "seed": [5],
             "engine": ["dense"],
             "indices": [(groups, dropped), (swapped, dropped)],
         },
         # Method, threshold and learn come after the factorization that is kept.
         {
             "progress": lambda *_: None, "executor": None, "method": "rotations",
-            "threshold": 0.1, "learn": False,
+            "threshold": 0.1, "learn": False, "symmetrize": True,
         },
         tuple(inspect.signature(wm.factorize).parameters)[1:],
     )  # fmt: skip

@@ -7,6 +7,7 @@
 """
 
 import importlib
+import importlib.util
 from typing import Any
 
 from ._startup import ended_by_interrupts
@@ -58,13 +59,24 @@ __all__ = [
     "wavelets",
 ]
 
-#: Parts that need optional packages; imported when they are first asked for.
-_OPTIONAL = ("estimator", "nn", "rl", "torch")
+#: Parts that need optional packages, and which: imported when they are first asked for.
+_OPTIONAL = {
+    "MMF": "sklearn",
+    "estimator": "sklearn",
+    "nn": "torch",
+    "rl": "torch",
+    "torch": "torch",
+}
+__all__ += [name for name, package in _OPTIONAL.items() if importlib.util.find_spec(package)]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _OPTIONAL:
-        return importlib.import_module(f"{__name__}.{name}")
     if name == "MMF":
         return importlib.import_module(f"{__name__}.estimator").MMF
+    if name in _OPTIONAL:
+        return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_OPTIONAL})

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import warnings
+import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
-from ._files import warn_if_not_kept
+from ._files import atomic_write, warn_if_not_kept
 from ._fingerprint import fingerprint
 from .datasets import cache_folder
 from .errors import FileFormatError, InputTypeError, InvalidInputError
@@ -108,6 +111,23 @@ class ResultCache:
             return
         with warn_if_not_kept("factorizations"):
             save_collection(results, self._path(key))
+
+    def load_arrays(self, key: str, names: Sequence[str]) -> dict[str, Any] | None:
+        """Return the arrays that are kept under these names, if they are there and whole."""
+        path = self.folder / f"{key}.npz"
+        if not path.is_file():
+            return None
+        try:
+            with np.load(path, allow_pickle=False) as content:
+                return {name: content[name] for name in names}
+        except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            warnings.warn(f"computing again what the cache has lost: {error}", stacklevel=2)
+            return None
+
+    def save_arrays(self, key: str, arrays: Mapping[str, Any]) -> None:
+        """Keep arrays, if the disk allows it."""
+        with warn_if_not_kept("arrays"), atomic_write(self.folder / f"{key}.npz") as stream:
+            np.savez(stream, **arrays)
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.mmfs"

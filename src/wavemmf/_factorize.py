@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._progress import Progress, silent
+from ._engine import ENGINES, choose_engine
+from ._progress import Progress, progress_shown
 from ._restarts import Search, as_search, search
 from ._validation import (
     check_choice,
@@ -31,9 +32,6 @@ from .select import (
     Evolution,
     Explicit,
     Greedy,
-    Neighbors,
-    Random,
-    Regular,
     Selector,
     Task,
     as_index_sets,
@@ -41,18 +39,10 @@ from .select import (
     check_chosen,
 )
 
-__all__ = ["ENGINES", "completed", "factorize"]
+__all__ = ["completed", "factorize"]
 
-ENGINES = ("auto", "dense", "sparse")
-
-# From here on sparse matrices are factorized as sparse rows: as accurate, and much faster.
-_SPARSE_FROM = 1024
-# ... as long as a row has few entries; dense rows are better served by dense storage.
-_SPARSE_ROW_LENGTH = 64
 # Larger sparse matrices are factorized in stages, in parallel, with a bound on the error.
 _STAGES_FROM = 20_000
-# These selectors work on dense storage whatever they are given.
-_DENSE = (Random, Neighbors, Regular, Explicit, Evolution)
 
 
 def factorize(
@@ -70,7 +60,7 @@ def factorize(
     symmetrize: bool = False,
     engine: str = "auto",
     executor: Any = None,
-    progress: Progress = silent,
+    progress: Progress | bool | None = None,
 ) -> Factorization:
     r"""Factorize a symmetric matrix or a graph.
 
@@ -123,12 +113,15 @@ def factorize(
     symmetrize : bool
         Accept an asymmetric matrix as ``(A + A.T) / 2``.
     engine : {"auto", "dense", "sparse"}
-        Storage the greedy selector works on; "auto" decides by size and sparsity.
+        Storage the greedy selector works on; "auto" takes what is estimated to cost less, and
+        ``history.details["engine"]`` says which and why.
     executor : str or dask.distributed.Client, optional
         Run the parts of a large sparse matrix, and the runs of a search with restarts, on a Dask
         cluster, given by a client or the address of its scheduler. The result is the same.
-    progress : callable
-        Called as ``progress(done, total, note)`` now and then, for progress displays.
+    progress : callable, bool or None
+        A bar (True), none (False), or by default one that appears on terminals and in notebooks
+        when the work takes longer than two seconds. A callable is called instead, as
+        ``progress(done, total, note)``.
 
     Returns
     -------
@@ -169,12 +162,12 @@ def factorize(
     if isinstance(selector, Explicit):
         core = _core_of_explicit(selector.indices, n, core)
     core, k, drop = check_mmf_parameters(n, core, k, drop)
-    symmetric = _prepare(symmetric, engine, selector, core)
+    chosen = choose_engine(symmetric, engine, selector)
+    symmetric = _prepare(symmetric, chosen.name, core)
     in_stages = _works_in_stages(symmetric, selector, engine, plan, optimizer)
     if optimizer is not None and not in_stages:
         check_memory(6 * 8 * n * n, f"optimising rotations of {n} rows")
 
-    task = Task(core, k, drop, seed, progress)
     parameters = {
         "core": core,
         "k": k,
@@ -183,22 +176,38 @@ def factorize(
         "optimize": None if optimizer is None else optimizer.name,
         "restarts": plan.count,
         "seed": seed,
-        "engine": "sparse" if sp.issparse(symmetric) else "dense",
+        "engine": chosen.name,
     }
-    history: History | None
-    with use_executor(executor):
+    with use_executor(executor), progress_shown("factorizing", progress) as shown:
+        task = Task(core, k, drop, seed, shown)
         if in_stages and isinstance(selector, Greedy):
             local = None if optimizer is None else optimizer.for_part()
-            return factorize_in_stages(symmetric, selector, task, parameters, local)
-        if isinstance(selector, Diffusion) and not plan.count:
-            return factorize_by_diffusion(
+            result = factorize_in_stages(symmetric, selector, task, parameters, local)
+        elif isinstance(selector, Diffusion) and not plan.count:
+            result = factorize_by_diffusion(
                 symmetric, selector, task, parameters, optimizer, in_stages
             )
-        start = time.perf_counter()
-        if plan.count:
-            rotations, history = search(symmetric, selector, task, plan, optimizer)
         else:
-            rotations, history = _choose_once(symmetric, selector, task, optimizer)
+            result = _factorize_whole(symmetric, selector, task, plan, optimizer, parameters)
+    details = {**result.history.details, "engine": f"{chosen.name}, {chosen.why}"}
+    return replace(result, history=replace(result.history, details=details))
+
+
+def _factorize_whole(
+    symmetric: Any,
+    selector: Selector,
+    task: Task,
+    plan: Search,
+    optimizer: Optimizer | None,
+    parameters: dict[str, Any],
+) -> Factorization:
+    """Choose and optimise on the matrix as a whole, once or as often as the plan says."""
+    history: History | None
+    start = time.perf_counter()
+    if plan.count:
+        rotations, history = search(symmetric, selector, task, plan, optimizer)
+    else:
+        rotations, history = _choose_once(symmetric, selector, task, optimizer)
     spent = time.perf_counter() - start
     return completed(symmetric, rotations, history, parameters, spent)
 
@@ -235,7 +244,7 @@ def _choose_once(
     symmetric: Any, selector: Selector, task: Task, optimizer: Optimizer | None
 ) -> tuple[Rotations, History | None]:
     chosen = selector.select(symmetric, task)
-    rotations = check_chosen(selector, chosen, symmetric.shape[0], task)
+    rotations = check_chosen(selector, chosen, symmetric, task)
     if optimizer is None:
         return rotations, None
     # The global objective couples all rows.
@@ -253,14 +262,10 @@ def _core_of_explicit(indices: Any, n: int, core: int | float | None) -> int:
     return remaining
 
 
-def _prepare(symmetric: Any, engine: str, selector: Selector, core: int) -> Any:
+def _prepare(symmetric: Any, engine: str, core: int) -> Any:
     """Put the matrix into the storage that the engine works on."""
     n = symmetric.shape[0]
     sparse = sp.issparse(symmetric)
-    if engine == "auto":
-        short_rows = sparse and symmetric.nnz <= _SPARSE_ROW_LENGTH * n
-        able = not isinstance(selector, _DENSE)
-        engine = "sparse" if able and n > _SPARSE_FROM and short_rows else "dense"
     if engine == "sparse":
         return symmetric if sparse else sp.csr_array(symmetric)
     # The matrix, what the selector works on, and in the end the core in its stages.

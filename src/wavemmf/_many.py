@@ -10,7 +10,7 @@ from typing import Any
 
 from ._cache import ResultCache, open_cache
 from ._factorize import completed, factorize
-from ._progress import Progress, silent
+from ._progress import Progress, progress_shown
 from ._validation import check_integer, check_mmf_parameters, core_size
 from .errors import InvalidInputError, TooLargeError
 from .factorization import Factorization
@@ -66,7 +66,7 @@ def factorize_many(
     symmetrize: bool = False,
     executor: Any = None,
     cache: bool | str | os.PathLike[str] | None = None,
-    progress: Progress = silent,
+    progress: Progress | bool | None = None,
 ) -> list[Factorization]:
     """Factorize every graph or matrix of a data set, greedily.
 
@@ -94,8 +94,10 @@ def factorize_many(
         Keep results on disk and take them from there the next time: in the folder given, or, for
         True, in the cache folder of the user. Results are found by the content of the matrices,
         the settings and the version of wavemmf. Interrupted work goes on where it stopped.
-    progress : callable
-        Called as ``progress(done, total, note)`` now and then, for progress displays.
+    progress : callable, bool or None
+        A bar (True), none (False), or by default one that appears on terminals and in notebooks
+        when the work takes longer than two seconds. A callable is called instead, as
+        ``progress(done, total, note)``.
 
     Returns
     -------
@@ -121,12 +123,14 @@ def factorize_many(
     plan = _plan(core, k, drop, select, as_optimizer(optimize, steps))
     store = open_cache(cache)
     matrices = as_matrices(list(graphs), matrix, symmetrize, dense_up_to=_DENSE_UP_TO)
-    work = _Work(_chunks(matrices), plan, store, progress)
-    missing = work.look_up()
-    if missing:
-        with use_executor(executor) as run:
-            run(factorize_chunk, [work.call(index) for index in missing], work.collector(missing))
-    progress(len(matrices), len(matrices), "")
+    with progress_shown("factorizing", progress) as shown:
+        work = _Work(_chunks(matrices), plan, store, shown)
+        missing = work.look_up()
+        if missing:
+            calls = [work.call(index) for index in missing]
+            with use_executor(executor) as run:
+                run(factorize_chunk, calls, work.collector(missing))
+        shown(len(matrices), len(matrices), "")
     return work.results()
 
 

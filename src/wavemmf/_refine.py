@@ -6,7 +6,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from ._progress import Progress, silent
+from ._progress import Progress, progress_shown
 from ._validation import check_memory
 from .errors import InvalidInputError
 from .factorization import Factorization
@@ -24,7 +24,7 @@ def refine(
     steps: int | None = None,
     matrix: str | None = None,
     symmetrize: bool = False,
-    progress: Progress = silent,
+    progress: Progress | bool | None = None,
 ) -> Factorization:
     """Optimise the rotations of `factorization` for the matrix `A`.
 
@@ -64,6 +64,7 @@ def refine(
         raise InvalidInputError(f"the factorization has {factorization.n} rows, the matrix has {n}")
     check_memory(6 * 8 * n * n, f"optimising rotations of {n} rows")
     dense = symmetric.toarray() if sp.issparse(symmetric) else symmetric
-    rotations, history = optimize_rotations(dense, factorization.rotations, optimizer, progress)
+    with progress_shown("refining", progress) as shown:
+        rotations, history = optimize_rotations(dense, factorization.rotations, optimizer, shown)
     parameters = {**factorization.parameters, "optimize": optimizer.name}
     return Factorization.from_rotations(dense, rotations, history, parameters)

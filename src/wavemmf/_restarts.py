@@ -191,7 +191,7 @@ def _ranked(matrix: Any, selector: Selector, task: Task, count: int) -> list[Can
         )
 
     def judge(sample: Any) -> Candidate:
-        rotations = check_chosen(selector, sample, matrix.shape[0], task)
+        rotations = check_chosen(selector, sample, matrix, task)
         return Candidate(rotations, Factorization.from_rotations(matrix, rotations).error())
 
     candidates = in_parallel(judge, samples, silent, "")

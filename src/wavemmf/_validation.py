@@ -12,7 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .errors import InputTypeError, InvalidInputError, TooLargeError
+from ._suggest import did_you_mean
+from .errors import InputTypeError, InvalidInputError, TooLargeError, WavemmfError
 
 __all__ = [
     "Matrix",
@@ -24,6 +25,7 @@ __all__ = [
     "check_matrix",
     "check_memory",
     "check_mmf_parameters",
+    "check_named",
     "check_not_negative",
     "check_positive",
     "core_size",
@@ -184,7 +186,25 @@ def check_choice(name: str, value: Any, options: Iterable[str]) -> str:
     valid = list(options)
     if isinstance(value, str) and value in valid:
         return value
-    raise InvalidInputError(f"{name} must be one of {str(valid)[1:-1]}; got {value!r}")
+    meant = did_you_mean(value, valid)
+    raise InvalidInputError(f"{name} must be one of {str(valid)[1:-1]}; got {value!r}{meant}")
+
+
+def check_named(kind: str, name: Any, names: Iterable[Any]) -> None:
+    """Refuse a name that is not among the names of a kind of thing, and list these.
+
+    Examples
+    --------
+    >>> check_named("column", "wieght", ["source", "target", "weight"])
+    Traceback (most recent call last):
+    ...
+    wavemmf.errors.InvalidInputError: there is no column 'wieght'; ... did you mean 'weight'?
+    """
+    known = list(names)
+    if name not in known:
+        listed = ", ".join(map(repr, known)) or "none"
+        meant = did_you_mean(name, known)
+        raise InvalidInputError(f"there is no {kind} {name!r}; there are {listed}{meant}")
 
 
 def check_compressed(matrix: Any) -> None:
@@ -325,6 +345,8 @@ def _as_dense(A: Any) -> NDArray[Any]:
         if hasattr(A, "__dlpack__") and not hasattr(A, "__array__"):
             return np.from_dlpack(A)
         return np.asarray(A)
+    except WavemmfError:
+        raise
     except ValueError as error:  # NumPy says so for rows of different lengths.
         raise InvalidInputError(f"the input is not a rectangular array: {error}") from error
 

@@ -7,21 +7,36 @@ Every one of them also derives from the built-in exception a caller would expect
 from __future__ import annotations
 
 __all__ = [
+    "AccuracyWarning",
     "ClusterError",
     "CompilationDisabledError",
     "FileFormatError",
     "InputTypeError",
     "InvalidFactorizationError",
     "InvalidInputError",
+    "LargeResultWarning",
     "MissingDependencyError",
     "SingularError",
     "TooLargeError",
+    "UnusedAttributeWarning",
     "WavemmfError",
 ]
 
 
 class WavemmfError(Exception):
     """Base class of all errors raised deliberately by wavemmf."""
+
+
+class AccuracyWarning(UserWarning):
+    """An approximation is too rough for what is computed from it; the message has the number."""
+
+
+class LargeResultWarning(UserWarning):
+    """A result will be very large; the message has its size and what does without it."""
+
+
+class UnusedAttributeWarning(UserWarning):
+    """Edges have attributes that are not used; the message says how to use them."""
 
 
 class InvalidInputError(WavemmfError, ValueError):

@@ -250,7 +250,7 @@ def test_the_paper_preset_is_the_papers(rng):
         ({"pooling": ("max",)}, "pooling must be one of"),
         ({"filter": "free"}, "filter must be one of"),
         ({"dropout": 1.0}, "dropout"),
-        ({"width": 3}, "there is no setting width"),
+        ({"width": 3}, "there is no setting 'width'"),
         ({"convolutions": True}, "convolutions=True takes"),
     ],
 )

@@ -10,7 +10,7 @@ from .._startup import open_standard_streams
 from .._version import __version__
 from .classify import classify_app
 from .compare import compare
-from .errors import ErrorReportingGroup
+from .errors import ErrorReportingGroup, end_like_interrupts
 from .factorize import factorize
 from .info import info
 from .plot import plot
@@ -78,4 +78,5 @@ app.add_typer(reproduce_app, name="reproduce")
 def main() -> None:
     """Run the command line interface with the arguments of this process."""
     open_standard_streams()
+    end_like_interrupts()
     app(prog_name="wavemmf")

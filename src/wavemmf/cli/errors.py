@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import typer
@@ -9,7 +10,7 @@ from typer.core import TyperGroup
 
 from ..errors import WavemmfError
 
-__all__ = ["INTERRUPTED", "ErrorReportingGroup"]
+__all__ = ["INTERRUPTED", "ErrorReportingGroup", "end_like_interrupts"]
 
 #: The exit code after Ctrl-C.
 INTERRUPTED = 130  # what shells report for a process ended by Ctrl-C
@@ -17,6 +18,11 @@ _BAD_INPUT = 2
 
 # Advice in the words of the library, and in those of the command line.
 _OPTIONS = {"pass symmetrize=True": "pass --symmetrize"}
+
+
+def end_like_interrupts() -> None:
+    """Let SIGTERM end the work as Ctrl-C does: checkpoints and the best so far are written."""
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
 
 
 class ErrorReportingGroup(TyperGroup):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._factorize import ENGINES
+from .._engine import ENGINES
 from .._factorize import factorize as run_factorization
 from .._progress import progress_bar
 from .._restarts import Search

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .._suggest import did_you_mean
 from ..errors import InvalidInputError
 from ..experiments.records import RECORD_HELP
 from ..graphs import named, names
@@ -88,7 +89,7 @@ def read_input(text: str) -> Any:
     problem = "is a directory" if path.is_dir() else "is neither a file nor a data set"
     raise InvalidInputError(
         f"{text!r} {problem}; the data sets are {', '.join(names())}; "
-        f"files must end in {', '.join(SUFFIXES)}"
+        f"files must end in {', '.join(SUFFIXES)}{did_you_mean(text, names())}"
     )
 
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._factorize import factorize
 from .._validation import check_integer, check_memory, check_positive
 from ..errors import InvalidInputError
+from ..factorization._wavelet_matrix import WaveletMatrix
 from ..optimize import Optimizer
 
 __all__ = ["MMFGaussianProcessRegressor", "MMFKernelRidge"]
@@ -59,7 +60,7 @@ class _Compressed(RegressorMixin, BaseEstimator, ABC):
     def _weights(self, system: Any) -> Any:
         """Solve with the factorization, and correct by conjugate gradients with the kernel."""
         corrections = check_integer("corrections", self.corrections, 0)
-        weights = self.factorization_.solve(self._targets)
+        weights = self._approximation.solve(self._targets)
         if corrections == 0:
             return weights
         inverse = self.factorization_.inv().as_linear_operator()
@@ -69,6 +70,11 @@ class _Compressed(RegressorMixin, BaseEstimator, ABC):
             for target, start in columns
         ]
         return np.stack(corrected, axis=-1).reshape(weights.shape)
+
+    @property
+    def _approximation(self) -> WaveletMatrix:
+        # What is said of the approximation is meant of it alone: corrections see to the rest.
+        return WaveletMatrix(self.factorization_.rotations, self.factorization_.h)
 
     def _to_known(self, X: Any) -> tuple[Any, Any]:
         check_is_fitted(self)
@@ -238,7 +244,7 @@ class MMFGaussianProcessRegressor(_Compressed):
         self._fit(X, y)
         quadratic = float(np.sum(self._targets * self.dual_coef_))
         targets = 1 if self._targets.ndim == 1 else self._targets.shape[1]
-        constant = self.factorization_.logdet() + self.factorization_.n * np.log(2.0 * np.pi)
+        constant = self._approximation.logdet() + self.factorization_.n * np.log(2.0 * np.pi)
         self.log_marginal_likelihood_value_ = -0.5 * (quadratic + targets * constant)
         return self
 
@@ -268,7 +274,7 @@ class MMFGaussianProcessRegressor(_Compressed):
 
         At the exact x it is the variance, at any other it is larger, by the error squared.
         """
-        x = self.factorization_.solve(np.ascontiguousarray(kernel_values.T))
+        x = self._approximation.solve(np.ascontiguousarray(kernel_values.T))
         spread = self._kernel(self.X_fit_) @ x + self.alpha * x
         linear = np.einsum("ij,ji->i", kernel_values, x)
         quadratic = np.einsum("ij,ij->j", x, spread)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._factorize import _SPARSE_FROM
+from .._engine import choose_engine
 from .._progress import Progress, silent
 from .._validation import Matrix, check_integer, check_mmf_parameters
 from ..errors import InputTypeError, InvalidInputError
 from ..graphs import as_matrix, cycle
+from ..select import Greedy
 from ._contenders import CONTENDERS, RESTARTS, Case, check_affordable, choose_methods
 
 __all__ = ["ComparisonRow", "compare"]
@@ -231,7 +232,8 @@ def _warm_up(matrix: Matrix, names: list[str]) -> None:
     """Run each method on a tiny matrix, so that compiling and importing are not timed."""
     sparse = sp.issparse(matrix)
     tiny: Any = as_matrix(cycle(12))
-    engines = ["dense", "sparse"] if sparse and matrix.shape[0] > _SPARSE_FROM else ["dense"]
+    both = choose_engine(matrix, "auto", Greedy()).name == "sparse"
+    engines = ["dense", "sparse"] if both else ["dense"]
     for engine in engines:
         case = Case(
             tiny if sparse else tiny.toarray(), 4, 3, 1, engine=engine, budget=100, steps=3,

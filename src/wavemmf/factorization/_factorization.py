@@ -13,6 +13,7 @@ import numpy as np
 from .._validation import Matrix
 from ..errors import InvalidFactorizationError, InvalidInputError
 from ..graphs import as_matrix
+from ._accuracy import warn_if_rough
 from ._compress import compress
 from ._core_diagonal import CoreDiagonal
 from ._estimate import estimated_error
@@ -176,6 +177,65 @@ class Factorization(WaveletMatrix):
             f"relative_error={self.relative_error():.4g}, stored_numbers={self.stored_numbers}"
             f"{parts})"
         )
+
+    # -- what takes an accurate approximation --------------------------------------------------
+
+    def solve(self, b: Any, shift: float = 0.0) -> Any:
+        """Solve ``(M + shift * I) x = b`` for the approximation M, exactly.
+
+        Two transforms, a division, and a system of the size of the core; nothing is densified
+        if the core is sparse.
+
+        Parameters
+        ----------
+        b : array of shape (n,) or (n, m)
+            Right-hand sides.
+        shift : float
+            Added to the diagonal, for example to make a Laplacian regular.
+
+        Returns
+        -------
+        array of the shape of `b`
+
+        Raises
+        ------
+        SingularError
+            If the shifted approximation is singular to working precision.
+
+        Warns
+        -----
+        AccuracyWarning
+            If M is so far from the matrix that the solution says little about that of the matrix;
+            the message has the relative error that is to be expected.
+
+        Examples
+        --------
+        >>> import wavemmf as wm
+        >>> f = wm.factorize(wm.graphs.karate(), core=8, k=4)
+        >>> x = f.solve(np.arange(34.0), shift=0.1)
+        >>> bool(np.allclose(f @ x + 0.1 * x, np.arange(34.0)))
+        True
+        """
+        solution = super().solve(b, shift)
+        warn_if_rough(self.h, self.residual_norm, float(shift), "solve")
+        return solution
+
+    def logdet(self) -> float:
+        """Return the logarithm of the determinant of a positive definite approximation.
+
+        Raises
+        ------
+        SingularError
+            If an eigenvalue is not positive; see `shifted` and `slogdet`.
+
+        Warns
+        -----
+        AccuracyWarning
+            As for `solve`.
+        """
+        result = super().logdet()
+        warn_if_rough(self.h, self.residual_norm, 0.0, "logdet")
+        return result
 
     # -- other matrices in the same basis -----------------------------------------------------
 

@@ -204,17 +204,23 @@ class Rotations:
 
     def group(self, level: int) -> Integers:
         """Coordinates rotated at the 1-based `level`."""
+        level = self._checked(level)
         return self.groups[self.offsets[level - 1] : self.offsets[level]]
 
     def block(self, level: int) -> Floats:
         """Orthogonal block of the 1-based `level`."""
+        level = self._checked(level)
         size = self.sizes[level - 1]
         entries = self.blocks[self.block_offsets[level - 1] : self.block_offsets[level]]
         return entries.reshape(size, size)
 
     def dropped(self, level: int) -> Integers:
         """Coordinates set aside as wavelets at the 1-based `level`."""
+        level = self._checked(level)
         return self.wavelets[self.drop_offsets[level - 1] : self.drop_offsets[level]]
+
+    def _checked(self, level: int) -> int:
+        return check_integer("level (they count from 1)", level, 1, self.num_levels)
 
     def __getstate__(self) -> dict[str, Any]:
         # Derived arrays are cheap to make again and need not travel to worker processes.

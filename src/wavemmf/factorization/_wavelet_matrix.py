@@ -14,6 +14,8 @@ from .._validation import as_generator, check_choice, check_integer, check_memor
 from ..errors import InvalidFactorizationError, SingularError
 from ._basis import basis_matrix, diagonal_of_product, rows_of_basis
 from ._core_diagonal import CoreDiagonal
+from ._fill import warn_of_large_basis
+from ._like_matrix import LikeMatrix
 from ._rotations import Floats, Integers, Rotations
 from ._symmetry import make_symmetric
 from ._transform import Signal, as_signal, transform, transform_scratch
@@ -22,7 +24,7 @@ __all__ = ["WaveletMatrix"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WaveletMatrix:
+class WaveletMatrix(LikeMatrix):
     r"""The symmetric matrix :math:`M = W^T H W`, W a product of rotations, H core-diagonal.
 
     Everything is exact for M, and costs two transforms once the core is decomposed.
@@ -110,7 +112,7 @@ class WaveletMatrix:
     @cached_property
     def basis_nonzeros(self) -> int:
         """Non-zero entries of the basis matrix W."""
-        return int(self.basis().nnz)
+        return int(basis_matrix(self.rotations)[0].nnz)
 
     # -- the transform ------------------------------------------------------------------------
 
@@ -175,6 +177,11 @@ class WaveletMatrix:
         -------
         csr_array of shape (n, n), or the pair (csr_array, float)
 
+        Warns
+        -----
+        LargeResultWarning
+            Before it makes more than 50 million entries, with the number that is expected.
+
         Examples
         --------
         >>> import wavemmf as wm
@@ -183,6 +190,7 @@ class WaveletMatrix:
         >>> sparse.nnz <= f.basis().nnz and lost >= 0
         True
         """
+        warn_of_large_basis(self.rotations)
         matrix, discarded = basis_matrix(self.rotations, threshold)
         return (matrix, discarded) if return_discarded else matrix
 
@@ -324,7 +332,7 @@ class WaveletMatrix:
         >>> bool(np.allclose(f.diagonal(), np.diag(f.to_dense())))
         True
         """
-        return diagonal_of_product(self.basis(), self.h)
+        return diagonal_of_product(basis_matrix(self.rotations)[0], self.h)
 
     def slogdet(self) -> tuple[float, float]:
         """Return the sign of the determinant and the logarithm of its magnitude, as NumPy does."""

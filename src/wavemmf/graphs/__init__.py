@@ -12,6 +12,7 @@ from __future__ import annotations
 from .._graph import Graph, graph_from_edges
 from ..datasets import minnesota
 from ._convert import as_matrix, is_graph
+from ._from_others import from_networkx, from_pandas
 from ._generators import barabasi_albert, cayley_tree, cycle, grid, kronecker, path
 from ._karate import karate
 from ._laplacian import adjacency, laplacian, normalized_laplacian
@@ -29,6 +30,8 @@ __all__ = [
     "barabasi_albert",
     "cayley_tree",
     "cycle",
+    "from_networkx",
+    "from_pandas",
     "graph_from_edges",
     "grid",
     "is_graph",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._graph import Graph
+from .._validation import check_named
 from ..datasets import digits_kernel, linqs, minnesota, mnist_kernel, snap, snap_names
 from ..errors import InvalidInputError
 from ._generators import cayley_tree, cycle, grid, kronecker
@@ -52,9 +53,9 @@ def named(name: str) -> Graph | NDArray[np.float64]:
     if name in _LOADERS:
         return _LOADERS[name]()  # type: ignore[no-any-return]
     stem = name.removeprefix("snap:")
-    if stem in snap_names():
-        return snap(stem)
-    raise InvalidInputError(f"there is no data set {name!r}; the names are {', '.join(names())}")
+    if stem not in snap_names():
+        check_named("data set", name, names())
+    return snap(stem)
 
 
 def names() -> list[str]:

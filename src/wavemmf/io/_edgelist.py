@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import math
 import re
+import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,14 +19,12 @@ from numpy.typing import NDArray
 from .._graph import Graph, graph_from_edges
 from .._warnings import warnings_treated
 from ..errors import FileFormatError
+from ._dialect import Dialect, are_titles, guess_dialect, is_integer, look_alike
 from ._text import check_order, is_plain_number_text, read_text
 
 __all__ = ["read_edge_list"]
 
 _COMMENT_LINE = re.compile(r"^[ \t]*[#%][^\n]*$", re.MULTILINE)
-_TITLES = re.compile(
-    r"source|target|src|dst|from|to|tail|head|(node|id|vertex)_?[012]|(from|to)nodeid|weight"
-)
 
 Columns: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64] | None]"
 
@@ -34,27 +35,32 @@ class _EdgeText:
 
     path: Path
     text: str
-    delimiter: str | None
+    dialect: Dialect
     skipped: int
     columns: int
     integer_ids: bool
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the 1-based line number and the fields of each edge."""
-        for number, line in enumerate(self.text.split("\n"), start=1):
-            if number > self.skipped and line.strip():
-                yield number, _fields(line, self.delimiter)
+        try:
+            for number, fields in self.dialect.records(self.text):
+                if number > self.skipped:
+                    yield number, fields
+        except csv.Error as error:
+            raise FileFormatError(f"{self.path}: a quote is opened or closed amiss") from error
 
 
-def read_edge_list(path: Path, num_nodes: int | None = None) -> Graph:
+def read_edge_list(path: Path, num_nodes: int | None = None, header: bool | None = None) -> Graph:
     """Read an edge list as an undirected Graph; see `read` for the format."""
-    source = _inspect(path, read_text(path))
+    source = _inspect(path, read_text(path), header)
     names: tuple[str, ...] | None = None
     if source.integer_ids:
         columns = _parse_integers(source)
         n = max(int(max(columns[0].max(), columns[1].max())) + 1, num_nodes or 0)
         check_order(n, len(columns[0]), path)
     else:
+        if header is None and not source.skipped:
+            source = _without_unique_titles(source)
         columns, names = _parse_names(source)
         n = len(names)
     tails, heads, weights = _merge_directions(source, columns, n)
@@ -62,53 +68,42 @@ def read_edge_list(path: Path, num_nodes: int | None = None) -> Graph:
     return graph_from_edges(n, tails, heads, weights, name=stem, node_names=names)
 
 
-def _inspect(path: Path, text: str) -> _EdgeText:
+def _inspect(path: Path, text: str, header: bool | None) -> _EdgeText:
     if "#" in text or "%" in text:
         text = _COMMENT_LINE.sub("", text)  # Leaves the line break: numbers stay right.
-    lines = ((i, line) for i, line in enumerate(io.StringIO(text), start=1) if line.strip())
-    number, first = next(lines, (0, ""))
-    if not first:
+    dialect = guess_dialect(path, text)
+    whole = _EdgeText(path, text, dialect, 0, 0, False)
+    records = list(islice(whole.records(), 2))
+    if len(records) <= bool(header):
         raise FileFormatError(f"{path} holds no edges")
-    delimiter = _guess_delimiter(path, first)
-    fields = _fields(first, delimiter)
-    following = next(lines, None)
+    (number, fields), *following = records
     skipped = 0
-    if following is not None:
-        second = _fields(following[1], delimiter)
-        if _is_header(fields, second):
-            skipped, fields = number, second
-    integer_ids = all(map(_is_integer, fields[:2]))
-    return _EdgeText(path, text, delimiter, skipped, len(fields), integer_ids)
+    if following and (are_titles(fields, following[0][1]) if header is None else header):
+        skipped, fields = number, following[0][1]
+    integer_ids = all(map(is_integer, fields[:2]))
+    return replace(whole, skipped=skipped, columns=len(fields), integer_ids=integer_ids)
 
 
-def _guess_delimiter(path: Path, line: str) -> str | None:
-    suffix = path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    if suffix == "tsv" and "\t" in line:
-        return "\t"
-    words = line.split()
-    spaced = len(words) > 1 and not any(w.startswith(",") or w.endswith(",") for w in words)
-    return "," if "," in line and (suffix == "csv" or not spaced) else None
-
-
-def _fields(line: str, delimiter: str | None) -> list[str]:
-    return [field.strip() for field in line.split(delimiter)] if delimiter else line.split()
-
-
-def _is_integer(field: str) -> bool:
-    return _is_count(field.removeprefix("-"))
-
-
-def _is_count(field: str) -> bool:
-    # Of all decimal digits in Unicode, NumPy reads the ASCII ones; others are names like any.
-    return field.isascii() and field.isdecimal()
-
-
-def _is_header(first: list[str], second: list[str]) -> bool:
-    # Titles are recognised by what they say, or by standing over a column of integers.
-    # Single letters are no titles: in a graph of named vertices, "a b" is an edge.
-    if all(_TITLES.fullmatch(field.strip('"').lower()) for field in first):
-        return True
-    return not any(map(_is_integer, first[:2])) and all(map(_is_integer, second[:2]))
+def _without_unique_titles(source: _EdgeText) -> _EdgeText:
+    """Skip the first line if it looks like titles and names vertices that are nowhere else."""
+    records = source.records()
+    number, first = next(records)
+    titles = set(first[:2])
+    others = 0
+    for _, fields in records:
+        if titles.intersection(fields[:2]):
+            return source
+        others += 1
+    if others and len(first) > 1 and look_alike(first[0], first[1]):
+        return replace(source, skipped=number)
+    if others > 1 and source.dialect.delimiter:
+        warnings.warn(
+            f"{source.path}: the first line, {', '.join(first)}, is taken as an edge, though its "
+            "names are on no other line; if these are titles, read it with header=True, and if "
+            "not, with header=False",
+            stacklevel=4,
+        )
+    return source
 
 
 def _parse_integers(source: _EdgeText) -> Columns:
@@ -121,7 +116,8 @@ def _parse_integers(source: _EdgeText) -> Columns:
                 io.StringIO(source.text),
                 dtype=kinds[: source.columns],
                 comments=None,
-                delimiter=source.delimiter,
+                delimiter=source.dialect.delimiter,
+                quotechar='"' if source.dialect.quoted else None,
                 skiprows=source.skipped,
                 ndmin=1,
             )
@@ -162,11 +158,14 @@ def _raise_for_bad_line(source: _EdgeText) -> None:
 
 def _problem(source: _EdgeText, fields: list[str]) -> str | None:
     if len(fields) not in (2, 3):
-        return f"expected 2 or 3 fields (two vertices, perhaps a weight), got {len(fields)}"
+        return (
+            f"expected 2 or 3 fields (two vertices, perhaps a weight), got {len(fields)}; for "
+            "tables with other columns there is wavemmf.graphs.from_pandas"
+        )
     if len(fields) != source.columns:
         return f"{len(fields)} fields where the lines before have {source.columns}"
     for name in fields[:2]:
-        if source.integer_ids and not _is_count(name):
+        if source.integer_ids and not (name.isascii() and name.isdecimal()):
             return f"vertex {name!r} is not a non-negative integer, as on the lines before"
         # By its length first: Python does not even read integers of thousands of digits.
         if source.integer_ids and (len(name.lstrip("0")) > 19 or int(name) >= 2**63):

@@ -6,6 +6,7 @@ module that defined its class is enough to know what it is.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._optional import require
-from ..errors import InputTypeError, InvalidInputError
+from ..errors import InputTypeError, InvalidInputError, UnusedAttributeWarning
 
 __all__ = [
     "from_igraph",
@@ -24,6 +25,7 @@ __all__ = [
     "is_networkx",
     "is_pyg",
     "is_torch",
+    "networkx_adjacency",
 ]
 
 
@@ -49,15 +51,34 @@ def is_torch(obj: Any) -> bool:
 
 def from_networkx(graph: Any, weighted: bool = True) -> sp.csr_array:
     """Return the adjacency matrix, rows in node order; 'weight' is the edge attribute used."""
+    if weighted:
+        _warn_of_unused(next((sorted(map(str, d)) for *_, d in graph.edges(data=True)), []))
+    return networkx_adjacency(graph, "weight" if weighted else None)
+
+
+def networkx_adjacency(graph: Any, weight: Any) -> sp.csr_array:
+    """Return the adjacency matrix with the given edge attribute as weights, None for ones."""
     networkx = require("networkx", extra="graphs")
     if len(graph) == 0:
         raise InvalidInputError("the networkx graph has no vertices")
-    weight = "weight" if weighted else None
     try:
         matrix = networkx.to_scipy_sparse_array(graph, weight=weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputTypeError(f"the edge attribute 'weight' is not a number: {error}") from error
+        raise InputTypeError(f"the edge attribute {weight!r} is not a number: {error}") from error
     return sp.csr_array(matrix)
+
+
+def _warn_of_unused(attributes: list[str]) -> None:
+    """Say that edges have attributes, none of which is the one that is used."""
+    if attributes and "weight" not in attributes:
+        listed = ", ".join(map(repr, attributes))
+        warnings.warn(
+            f"all edges count 1: of their attributes ({listed}) none is called 'weight'. To use "
+            f"one: wavemmf.graphs.from_networkx(graph, weight={attributes[0]!r}); for ones "
+            "without this warning: weight=None",
+            UnusedAttributeWarning,
+            stacklevel=5,
+        )
 
 
 def from_igraph(graph: Any, weighted: bool = True) -> sp.csr_array:

@@ -17,7 +17,7 @@ from ._matrixfiles import read_matrix_market, read_npy, read_npz
 
 __all__ = ["SUFFIXES", "load_if_path", "read"]
 
-_READERS: dict[str, Callable[[Path], NDArray[Any] | sp.csr_array | Graph]] = {
+_READERS: dict[str, Callable[..., NDArray[Any] | sp.csr_array | Graph]] = {
     ".mtx": read_matrix_market,
     ".mtx.gz": read_matrix_market,
     ".npz": read_npz,
@@ -31,7 +31,9 @@ for _suffix in (".txt", ".csv", ".tsv", ".edges", ".edgelist"):
 SUFFIXES = tuple(_READERS)
 
 
-def read(path: str | os.PathLike[str]) -> NDArray[Any] | sp.csr_array | Graph:
+def read(
+    path: str | os.PathLike[str], *, header: bool | None = None
+) -> NDArray[Any] | sp.csr_array | Graph:
     r"""Read a matrix or a graph from a file.
 
     Parameters
@@ -43,7 +45,10 @@ def read(path: str | os.PathLike[str]) -> NDArray[Any] | sp.csr_array | Graph:
         * ``.npz``: a matrix saved by `scipy.sparse.save_npz`, or a single array;
         * ``.npy``: an array. Pickled objects are never loaded;
         * ``.txt``, ``.csv``, ``.tsv``, ``.edges``, ``.edgelist``, plain or with ``.gz``: an
-          edge list, one edge per line, its fields separated by white space or commas.
+          edge list, one edge per line, its fields separated by white space or commas, in
+          tables (``.csv``, ``.tsv``) also by semicolons, tabs or bars.
+    header : bool, optional
+        Whether the first line of an edge list holds titles; by default they are recognised.
 
     Returns
     -------
@@ -61,12 +66,15 @@ def read(path: str | os.PathLike[str]) -> NDArray[Any] | sp.csr_array | Graph:
 
     Notes
     -----
-    An edge list line is ``u v`` or ``u v weight``. Lines that start with ``#`` or ``%`` are
-    comments; a line of column titles may come first. If the first edge names its ends by
-    non-negative integers, all must, and they are used as they are, counted from 0: the graph
-    has ``max + 1`` vertices. Otherwise ids are arbitrary strings, numbered in order of first
-    appearance and kept as ``node_names``. The graph is undirected: ``u v`` and ``v u`` are the
-    same edge, however often it is listed; listed weights must then agree.
+    An edge list line is ``u v`` or ``u v weight``; names may be quoted, and then hold what
+    separates fields. Lines that start with ``#`` or ``%`` are comments. Titles of columns are
+    recognised if they are usual words (``source,target``), stand over integers or over weights,
+    or differ as two ends do (``city_a,city_b``) and are on no other line. If the first edge
+    names its ends by non-negative integers, all must, and they are used as they are, counted
+    from 0: the graph has ``max + 1`` vertices. Otherwise ids are arbitrary strings,
+    numbered in order of first appearance and kept as ``node_names``. The graph is undirected:
+    ``u v`` and ``v u`` are the same edge, however often it is listed; listed weights must then
+    agree.
 
     Examples
     --------
@@ -86,7 +94,11 @@ def read(path: str | os.PathLike[str]) -> NDArray[Any] | sp.csr_array | Graph:
         problem = "is a directory" if file.is_dir() else "does not exist"
         raise InvalidInputError(f"cannot read {file}: it {problem}")
     try:
-        return reader(file)
+        if header is None:
+            return reader(file)
+        if reader is not read_edge_list:
+            raise InvalidInputError(f"header={header!r} is for edge lists; {file} is none")
+        return read_edge_list(file, header=bool(header))
     except PermissionError as error:
         raise InvalidInputError(f"cannot read {file}: permission denied") from error
 

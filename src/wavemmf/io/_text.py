@@ -53,7 +53,7 @@ def _decompress(content: bytes, path: Path) -> bytes:
     return b"".join(pieces)
 
 
-def check_order(n: int, entries: int, path: Path) -> None:
+def check_order(n: int, entries: int, path: Path | str) -> None:
     """Refuse a matrix order that the number of entries in the file makes absurd."""
     if n > _FREE_VERTICES + _VERTICES_PER_EDGE * entries:
         raise TooLargeError(

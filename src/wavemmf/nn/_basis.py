@@ -12,6 +12,7 @@ import torch
 from .._validation import check_choice
 from ..errors import InputTypeError, InvalidInputError
 from ..factorization import Factorization, Rotations
+from ..factorization._basis import basis_matrix, rows_of_basis
 from ..torch import MMFLayer, analyze, synthesize
 from ._diagonal import diagonalized, relative_levels
 from ._protocol import Basis
@@ -25,6 +26,11 @@ _FORMS = ("auto", "sparse", "rotations")
 # A rotation costs its multiplications and something to set up, set to so many more. Measured with
 # 64 channels, a multiplication takes 0.1 to 0.5 ns in either form.
 _ROTATION_OVERHEAD = 20
+
+# A basis is not even made if a sample of its rows says that it needs so many times more operations.
+_CLEARLY = 2.0
+_SAMPLED_ROWS = 128
+_SAMPLE_FROM = 1000
 
 _FACTS = ("frequencies", "levels", "core_indices", "core_vectors", "discarded")
 
@@ -194,9 +200,11 @@ class WaveletBasis(torch.nn.Module, Basis):
 
     def _choose(self, f: Factorization, method: str, threshold: float, dtype: torch.dtype) -> None:
         self.operator = self.layer = None
+        by_rotations = f.transform_multiplications + _ROTATION_OVERHEAD * f.num_levels
+        if method == "auto" and _sampled_nonzeros(f, threshold) > _CLEARLY * by_rotations:
+            method = "rotations"
         if method != "rotations":
-            matrix, discarded = f.basis(threshold=threshold, return_discarded=True)
-            by_rotations = f.transform_multiplications + _ROTATION_OVERHEAD * f.num_levels
+            matrix, discarded = basis_matrix(f.rotations, threshold)
             if method == "sparse" or matrix.nnz <= by_rotations:
                 self.operator = SparseOperator(matrix, dtype)
                 self.discarded.fill_(discarded)
@@ -228,6 +236,15 @@ class WaveletBasis(torch.nn.Module, Basis):
             raise InvalidInputError(
                 f"the basis takes signals of shape ({self.n}, channels), got {tuple(x.shape)}"
             )
+
+
+def _sampled_nonzeros(f: Factorization, threshold: float) -> float:
+    """Return about how many entries above the threshold the basis has, from a few of its rows."""
+    if f.n <= _SAMPLE_FROM:
+        return 0.0  # the basis is made in no time
+    sample = np.random.default_rng(0).choice(f.n, _SAMPLED_ROWS, replace=False)
+    rows = rows_of_basis(f.rotations, np.sort(sample))
+    return float(np.count_nonzero(np.abs(rows) > threshold)) * f.n / _SAMPLED_ROWS
 
 
 def _as_relative(levels: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

@@ -12,6 +12,7 @@ import torch
 from .._validation import check_memory
 from ..errors import InvalidInputError
 from ..factorization import Factorization
+from ..factorization._basis import basis_matrix
 from ._diagonal import diagonalized
 from ._protocol import Basis
 from ._sparse import csr_tensor, sparse_product
@@ -80,10 +81,10 @@ def _with_turned_core(
     f: Factorization, vectors: npt.NDArray[np.float64], threshold: float
 ) -> sp.csr_array:
     """Return the basis with the rows of the core replaced by those that diagonalise it."""
-    basis = sp.csr_array(f.basis(threshold=threshold))
+    basis = basis_matrix(f.rotations, threshold)[0]
     core = f.core_indices
     check_memory(3 * 8 * core.size * f.n, f"the {core.size} wavelets of the core of {f.n} nodes")
-    turned = vectors.T @ f.basis()[core].toarray()
+    turned = vectors.T @ f.scaling_functions()
     turned[np.abs(turned) <= threshold] = 0.0
     rest = np.setdiff1d(np.arange(f.n), core)
     order = np.argsort(np.concatenate([rest, core]), kind="stable")

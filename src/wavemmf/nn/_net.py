@@ -93,20 +93,34 @@ class WaveletNet(torch.nn.Module):
     def forward(
         self,
         x: torch.Tensor | SparseOperator,
-        basis: Basis | None,
+        basis: Basis | None = None,
         hop: SparseOperator | None = None,
         similar: SparseOperator | None = None,
     ) -> torch.Tensor:
         """Return the class scores of all nodes."""
+        self._check_operators(x, basis, hop, similar)
         for i, layer in enumerate(self.layers):
             rate = self.settings.dropout if i else self.settings.input_dropout
             h = self._layer(layer, x, rate, basis)
             x = h if i == len(self.layers) - 1 else relu(h)
         if self.propagation is None:
             return h
-        if hop is None:
-            raise InvalidInputError("a decoupled network takes the exact hop as third argument")
         return self.propagation(h, basis, hop, similar)
+
+    def _check_operators(self, x: Any, basis: Any, hop: Any, similar: Any) -> None:
+        """Name the calls that make what is missing."""
+        s = self.settings
+        calls = ["data.x"]
+        calls += ["wm.nn.wavelet_basis(data)" if s.filter != "none" else "None"]
+        calls += ["wm.nn.hop_operator(data)"] * s.decoupled
+        if s.decoupled and s.similar_hops:
+            calls += [f"wm.nn.hop_operator(wm.graphs.similarity_graph(data.x, {s.neighbors}))"]
+        wanted = (x if isinstance(x, torch.Tensor | SparseOperator) else None, basis, hop, similar)
+        for value, call in zip(wanted, calls, strict=False):
+            if value is None and call != "None":
+                raise InvalidInputError(
+                    f"the network has no {call.removeprefix('wm.')}: call net({', '.join(calls)})"
+                )
 
     def _layer(self, layer: Any, x: Any, rate: float, basis: Any) -> torch.Tensor:
         if self.settings.decoupled:

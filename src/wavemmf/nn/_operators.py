@@ -23,16 +23,20 @@ __all__ = ["NETWORK_MATRICES", "hop_operator", "network_matrix", "wavelet_basis"
 NETWORK_MATRICES = ("augmented_laplacian", "normalized_laplacian", "laplacian", "adjacency")
 
 
-def network_matrix(graph: Any, matrix: str = "augmented_laplacian") -> Any:
+def network_matrix(
+    graph: Any, matrix: str = "augmented_laplacian", symmetrize: bool = False
+) -> Any:
     r"""Return a matrix of a graph.
 
     Parameters
     ----------
     graph : Graph, PyG Data, networkx graph or adjacency matrix
-        The graph, taken as undirected.
+        The graph.
     matrix : {"augmented_laplacian", "normalized_laplacian", "laplacian", "adjacency"}
         The first is :math:`I - \hat A` with :math:`\hat A = \tilde D^{-1/2} (A + I) \tilde
         D^{-1/2}`, the propagation of graph convolutional networks; its frequencies lie in [0, 2).
+    symmetrize : bool
+        Take a directed graph as undirected; otherwise it is an error.
 
     Returns
     -------
@@ -45,8 +49,8 @@ def network_matrix(graph: Any, matrix: str = "augmented_laplacian") -> Any:
            [-0.5,  0.5]])
     """
     if check_choice("matrix", matrix, NETWORK_MATRICES) != "augmented_laplacian":
-        return as_matrix(graph, matrix=matrix, symmetrize=True)
-    looped = adjacency(graph, symmetrize=True)
+        return as_matrix(graph, matrix=matrix, symmetrize=symmetrize)
+    looped = adjacency(graph, symmetrize=symmetrize)
     # One self-loop per node, whatever it had: with another weight it would count twice.
     looped = sp.csr_array(
         looped - sp.diags_array(looped.diagonal()) + sp.eye_array(looped.shape[0])
@@ -54,15 +58,19 @@ def network_matrix(graph: Any, matrix: str = "augmented_laplacian") -> Any:
     return laplacian_of(looped)
 
 
-def hop_operator(graph: Any, dtype: torch.dtype = torch.float32) -> SparseOperator:
+def hop_operator(
+    graph: Any, dtype: torch.dtype = torch.float32, symmetrize: bool = False
+) -> SparseOperator:
     r"""Return :math:`\hat A`, one exact hop with self-loops and symmetric normalisation.
+
+    With ``symmetrize=True`` a directed graph is taken as undirected; otherwise it is an error.
 
     Examples
     --------
     >>> hop_operator([[0, 1], [1, 0]])(torch.tensor([[1.0], [0.0]])).T
     tensor([[0.5000, 0.5000]])
     """
-    laplacian = network_matrix(graph)
+    laplacian = network_matrix(graph, symmetrize=symmetrize)
     hop = sp.csr_array(sp.eye_array(laplacian.shape[0]) - laplacian)
     hop.eliminate_zeros()
     return SparseOperator(hop, dtype)
@@ -77,6 +85,7 @@ def wavelet_basis(
     method: str = "auto",
     threshold: float = 1e-3,
     learn: bool = False,
+    symmetrize: bool = False,
     **settings: Any,
 ) -> WaveletBasis:
     """Factorize a matrix of a graph and return its basis.
@@ -95,6 +104,8 @@ def wavelet_basis(
         ``fingerprint_parts()`` that returns all its choices depend on.
     method, threshold, learn
         As for `WaveletBasis`.
+    symmetrize : bool
+        Take a directed graph as undirected; otherwise it is an error.
     **settings
         Further settings of `wavemmf.factorize`.
 
@@ -108,7 +119,7 @@ def wavelet_basis(
     >>> wavelet_basis(wm.graphs.karate(), core=8, k=4).n
     34
     """
-    symmetric = network_matrix(graph, matrix)
+    symmetric = network_matrix(graph, matrix, symmetrize)
     f = _factorized(symmetric, {"core": core, "k": k, **settings}, cache)
     return WaveletBasis(f, method, threshold, learn)
 

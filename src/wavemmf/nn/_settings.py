@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeVar
 
-from .._validation import check_choice, check_integer
+from .._validation import check_choice, check_integer, check_named
 from ..errors import InvalidInputError
 from ._filters import FILTERS
 from ._pooling import POOLINGS
@@ -189,12 +189,8 @@ def from_preset(
     3
     """
     settings = presets[check_choice("preset", preset, presets)]
-    names = [field.name for field in fields(settings)]  # type: ignore[arg-type]
-    unknown = sorted(set(changes) - set(names))
-    if unknown:
-        raise InvalidInputError(
-            f"there is no setting {', '.join(unknown)}; the settings are {', '.join(names)}"
-        )
+    for name in sorted(changes):
+        check_named("setting", name, [field.name for field in fields(settings)])  # type: ignore[arg-type]
     return replace(settings, **changes)  # type: ignore[type-var]
 
 

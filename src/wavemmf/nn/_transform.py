@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+from inspect import signature
 from typing import Any
 
 import torch
 
-from .._cache import decisive
+from .._cache import decisive, open_cache
 from .._fingerprint import fingerprint
 from .._many import factorize_many
 from .._optional import require
-from .._validation import check_choice
-from ._batch import basis_arrays
+from .._validation import check_choice, check_named
+from ..graphs import partitioner
+from ._batch import BASIS_KEYS, basis_arrays
 from ._operators import NETWORK_MATRICES, network_matrix
 
 require("torch_geometric", extra="pyg")
@@ -42,7 +44,9 @@ class AddWaveletBasis(BaseTransform):
     threshold : float
         Entries of the basis of this magnitude or less are left out.
     cache : bool or folder, optional
-        Also keep factorizations on disk; True for the user's cache folder.
+        Also keep factorizations and bases on disk; True for the user's cache folder.
+    symmetrize : bool
+        Take directed graphs as undirected; otherwise they are an error.
     **settings
         Further settings of `wavemmf.factorize_many`. Optimised rotations (``optimize="lbfgs"``)
         make filters depend less on the order of the nodes.
@@ -63,29 +67,50 @@ class AddWaveletBasis(BaseTransform):
         matrix: str = "normalized_laplacian",
         threshold: float = 1e-4,
         cache: bool | str | os.PathLike[str] | None = None,
+        symmetrize: bool = False,
         **settings: Any,
     ) -> None:
         self.matrix = check_choice("matrix", matrix, NETWORK_MATRICES)
         self.settings = {"core": core, "k": k, **settings}
         self.threshold = threshold
         self.cache = cache
+        self.symmetrize = symmetrize
+        for name in settings:
+            check_named("setting", name, signature(factorize_many).parameters)
         self._known: dict[str, dict[str, torch.Tensor]] = {}
 
     def forward(self, data: Any) -> Any:
         """Attach the basis to `data`."""
-        csr = network_matrix(data, self.matrix)
+        csr = network_matrix(data, self.matrix, self.symmetrize)
         key = self._key(csr)
         if key not in self._known:
-            (f,) = factorize_many([csr], cache=self.cache, **self.settings)
-            arrays = basis_arrays(f, self.threshold)
+            arrays = self._arrays(csr, key)
             self._known[key] = {name: torch.from_numpy(array) for name, array in arrays.items()}
         for name, tensor in self._known[key].items():
             data[name] = tensor
         return data
 
+    def _arrays(self, csr: Any, key: str) -> dict[str, Any]:
+        """Return the basis, from the disk if it is there: the factorization is not needed then."""
+        store = open_cache(self.cache)
+        kept = None if store is None else store.load_arrays(key, BASIS_KEYS)
+        if kept is not None:
+            return kept
+        (f,) = factorize_many([csr], cache=self.cache, **self.settings)
+        arrays = basis_arrays(f, self.threshold)
+        if store is not None and f.history.stopped != "interrupted":
+            store.save_arrays(key, arrays)
+        return arrays
+
     def _key(self, csr: Any) -> str:
         decided = decisive(self.settings)
-        return fingerprint("basis", graph=csr, threshold=self.threshold, settings=decided)
+        return fingerprint(
+            "basis",
+            graph=csr,
+            threshold=self.threshold,
+            partitioner=partitioner(),
+            settings=decided,
+        )
 
     def __repr__(self) -> str:
         given = {**self.settings, "matrix": self.matrix, "threshold": self.threshold}

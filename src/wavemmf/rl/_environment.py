@@ -5,7 +5,7 @@ It is a batch of one of the `Episodes` that training plays: the same transitions
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from ..errors import InvalidInputError
 from ..factorization import Factorization, Rotations
 from ..graphs import as_matrix
 from ._episodes import Episodes
+from ._gymnasium import Environment, action_space, observation_space
 from ._presets import REWARDS
 from ._problem import Problem
 from ._rewards import check_discount, final_rewards, level_rewards, returns
@@ -30,10 +31,11 @@ class Observation(NamedTuple):
     level: int
 
 
-class MMFEnvironment:
+class MMFEnvironment(Environment):
     r"""Choose, level by level, which coordinates are rotated and which become wavelets.
 
-    The interface is that of Gymnasium (`reset`, `step`), which is not needed for it. An action
+    Where Gymnasium is installed this is one of its environments, with spaces and all that its
+    ``check_env`` looks at; without it, the interface is the same but for the spaces. An action
     is a pair ``(I, T)``: the coordinates that are rotated, and those among them that are
     dropped. An action that is not allowed changes nothing; ``info["invalid"]`` says why. An episode
     has exactly `num_levels` valid steps.
@@ -62,6 +64,8 @@ class MMFEnvironment:
         Optimisation steps for ``rewards="stiefel"``.
     survivors : {"eigenvectors", "nearest"}
         Basis of the rows that stay active.
+    render_mode : {"ansi"}, optional
+        What `render` gives: a line of text.
 
     Examples
     --------
@@ -77,6 +81,8 @@ class MMFEnvironment:
     'coordinate 0 is not active'
     """
 
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 4}
+
     def __init__(
         self,
         A: Any,
@@ -88,7 +94,10 @@ class MMFEnvironment:
         discount: float = 1.0,
         steps: int = 500,
         survivors: str = "eigenvectors",
+        render_mode: str | None = None,
     ) -> None:
+        if render_mode is not None:
+            check_choice("render_mode", render_mode, self.metadata["render_modes"])
         check_choice("rewards", rewards, REWARDS)
         check_choice("survivors", survivors, ("eigenvectors", "nearest"))
         matrix = as_matrix(A)
@@ -103,6 +112,9 @@ class MMFEnvironment:
         self.survivors = survivors
         self._problem = Problem(matrix, self.schedule, scored=False)
         self._problem.nearest = survivors == "nearest"
+        self.render_mode = render_mode
+        self.action_space = action_space(n)
+        self.observation_space = observation_space(n, self.num_levels)
         self.reset()
 
     @property
@@ -131,6 +143,7 @@ class MMFEnvironment:
         observation : Observation
         info : dict
         """
+        super().reset(seed=seed, options=options)
         self._episode = Episodes(self._problem, 1)
         self._result: Rotations | None = None
         return self._observe(), {}
@@ -172,6 +185,13 @@ class MMFEnvironment:
             info["error"] = self._final_error()
             reward = final_rewards(info["error"])
         return self._observe(), float(reward), self.terminated, False, info
+
+    def render(self) -> str | None:
+        """Return where the episode is, in words, if ``render_mode="ansi"``."""
+        if self.render_mode is None:
+            return None
+        active = int(self._episode.state.masks[0].sum())
+        return f"level {self._episode.level} of {self.num_levels}: {active} rows are active"
 
     def returns(self, rewards: Any) -> npt.NDArray[np.float64]:
         """Return the discounted future rewards of an episode, see `returns`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,8 +60,11 @@ def play(
     generator: torch.Generator | None = None,
     record: bool = True,
     temperature: torch.Tensor | float = 1.0,
+    report: Callable[[int, int], None] | None = None,
 ) -> Decisions:
     """Play `count` episodes; without a generator, by the largest logits.
+
+    After every level, `report` is called with the levels played and all of them.
 
     Without `record`, of all that was seen only the last level is returned. The temperature may
     differ between episodes, shape (count, 1).
@@ -81,7 +84,7 @@ def play(
         partners = draw(logits, others, size - 1, generator, temperature)
         return torch.cat([pivots, partners], dim=1)
 
-    return _run(policy, problem, count, decide, record=record)
+    return _run(policy, problem, count, decide, record=record, report=report)
 
 
 def replay(
@@ -153,6 +156,7 @@ def _run(
     decide: Any,
     moves: torch.Tensor | None = None,
     record: bool = True,
+    report: Callable[[int, int], None] | None = None,
 ) -> Decisions:
     episodes = Episodes(problem, count)
     overlap = policy.settings.wavelets == "overlap"
@@ -170,6 +174,8 @@ def _run(
             episodes.take(action.numpy(), anywhere=overlap)
         else:
             episodes.take(moves[episodes.level].numpy(), anywhere=False)
+        if report is not None:
+            report(episodes.level, schedule.levels)
     scored = problem.scored
     return Decisions(
         episodes,

@@ -6,9 +6,8 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from .._progress import Progress, silent
-from .._validation import check_choice, check_integer
-from ..errors import InvalidInputError
+from .._progress import Progress, progress_shown
+from .._validation import check_choice, check_integer, check_named
 from ..optimize._checkpoint import check_checkpoint
 from ..optimize._settings import Callback
 from ..parallel.torch_threads import one_thread
@@ -36,7 +35,7 @@ def train_policy(
     callback: Callback | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_seconds: float = 30.0,
-    progress: Progress = silent,
+    progress: Progress | bool | None = None,
     **training: Any,
 ) -> Policy:
     r"""Train a policy to choose indices, on one matrix or on many.
@@ -85,8 +84,10 @@ def train_policy(
         the training and returns the policy so far.
     checkpoint_seconds : float
         Time between two writes of the checkpoint.
-    progress : callable
-        Called as ``progress(episodes, total, note)``.
+    progress : callable, bool or None
+        A bar (True), none (False), or by default one that appears on terminals and in notebooks
+        when the work takes longer than two seconds. A callable is called instead, as
+        ``progress(episodes, total, note)``.
     update : {"plain", "adam"}
         The rule of the paper, or one step of Adam for all levels together.
     batch : int
@@ -139,9 +140,9 @@ def train_policy(
         "k": k, "core": core, "drop": drop, "seed": seed, "graphs": len(problems),
         **settings.to_json(),
     }  # fmt: skip
-    with one_thread():
+    with one_thread(), progress_shown("training", progress) as shown:
         problems = [choose_survivors(learner, problem) for problem in problems]
-        trainer = Trainer(learner, problems, settings, seed, progress)
+        trainer = Trainer(learner, problems, settings, seed, shown)
         if checkpoint is not None:
             trainer.keep(checkpoint, checkpoint_seconds, episodes)
         trainer.run(episodes, callback)
@@ -149,11 +150,8 @@ def train_policy(
 
 
 def _training_settings(preset: PolicyTraining, given: dict[str, Any]) -> PolicyTraining:
-    unknown = sorted(set(given) - set(preset.to_json()))
-    if unknown:
-        raise InvalidInputError(
-            f"unknown setting {unknown[0]!r}; the settings are {', '.join(preset.to_json())}"
-        )
+    for name in sorted(given):
+        check_named("setting", name, preset.to_json())
     return replace(preset, **given)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ _MEMORY = 0.9
 # Demonstrations are shown this many at a time, and each lot is gone through so many times.
 _DEMONSTRATIONS = 32
 _REPETITIONS = 10
+# Seconds between two words on how long a training may still take.
+_TELL_EVERY = 0.5
 
 
 class Trainer:
@@ -103,7 +106,8 @@ class Trainer:
         with deferred_interrupts():  # a batch is learned from whole or not at all
             graph = self._graph_in_turn()
             batch = self.settings.batch
-            decisions = play(self.policy, self.problems[graph], batch, self.noise)
+            report = self._inside_a_batch(episodes)
+            decisions = play(self.policy, self.problems[graph], batch, self.noise, report=report)
             errors = self._errors(decisions)
             rewards = self._rewards(decisions, errors)
             self._learn(decisions, self._advantages(graph, rewards))
@@ -115,6 +119,26 @@ class Trainer:
             self.checkpoint.save_if_due(self._state())
         if callback is not None and callback(done, mean):
             self.history.stopped = "the callback asked to stop"
+
+    def _inside_a_batch(self, episodes: int) -> Callable[[int, int], None]:
+        """Return what tells, level by level, how long the training may still take."""
+        began = told = time.perf_counter()
+        done = self.history.episodes
+        batches = -(-(episodes - done) // self.settings.batch)
+
+        def report(level: int, levels: int) -> None:
+            nonlocal told
+            now = time.perf_counter()
+            if now - told < _TELL_EVERY:
+                return
+            told = now
+            # Learning from a batch takes about as long as playing it.
+            left = (now - began) * (2.0 * batches * levels / level - 1.0)
+            self.progress(
+                done, episodes, f"level {level} of {levels}, about {_duration(left)} left"
+            )
+
+        return report
 
     def _graph_in_turn(self) -> int:
         """Go through all graphs, in a new random order each round."""
@@ -262,6 +286,13 @@ class Trainer:
         self.baselines = {name: np.array(value) for name, value in parts["baseline"].items()}
         self.history = self.policy.history = TrainingHistory.from_arrays(parts["history"], "")
         self.started -= float(self.history.seconds[-1]) if self.history.episodes else 0.0
+
+
+def _duration(seconds: float) -> str:
+    """Put a time into words."""
+    if seconds < 120.0:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60.0:.0f} min" if seconds < 7200.0 else f"{seconds / 3600.0:.1f} h"
 
 
 def _part(state: dict[str, Any], prefix: str) -> dict[str, Any]:

@@ -71,12 +71,37 @@ class Task:
 
 @runtime_checkable
 class Selector(Protocol):
-    """Anything that chooses indices, and closed-form rotations for them.
+    """Anything that chooses indices: an object with `name`, `select` and `sample`.
 
-    `matrix` is the symmetric matrix, an ndarray or a csr_array. ``task.seed`` decides all that is
-    random; the same seed gives the same result. A selector whose samples descend from each other
-    may have a number ``relatedness`` from 0 to 1: the largest share of groups that two samples
+    `matrix` is the symmetric matrix, an ndarray or a csr_array. `task` says what is asked for:
+    ``task.core`` rows left at the end, at most ``task.k`` rows in a rotation, ``task.drop``
+    wavelets per level; ``task.seed`` decides all that is random, so that the same seed gives the
+    same result; ``task.progress(done, total, note)`` may be called now and then.
+
+    Both methods return `Rotations` (`sample` a list of them), or in place of each the index sets
+    alone, a pair ``(I, T)`` as ``select=`` takes it: the coordinates that each level rotates, and
+    those of them that it drops. They then get their closed-form rotations.
+
+    Two things more may be there. ``fingerprint_parts()`` returns all that the choices depend on,
+    for caches (``cache=``), which refuse selectors without it. ``relatedness``, for samples that
+    descend from each other, is a number from 0 to 1: the largest share of groups that two samples
     may have in common if both are to be optimised (by default, 1, only copies are left out).
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> class LastRows:
+    ...     name = "last rows"
+    ...
+    ...     def select(self, matrix, task):
+    ...         n = matrix.shape[0]
+    ...         dropped = range(n - 1, task.core - 1, -1)
+    ...         return [[i, i - 1] for i in dropped], [[i] for i in dropped]
+    ...
+    ...     def sample(self, matrix, task, count):
+    ...         return [self.select(matrix, task)] * count
+    >>> wm.factorize(wm.graphs.cycle(8), core=2, k=2, select=LastRows()).core_indices
+    array([0, 1])
     """
 
     @property
@@ -84,11 +109,11 @@ class Selector(Protocol):
         """What it is called in the history and the parameters of a factorization."""
         ...
 
-    def select(self, matrix: Any, task: Task) -> Rotations:
+    def select(self, matrix: Any, task: Task) -> Any:
         """Choose once, as well as possible."""
         ...
 
-    def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
+    def sample(self, matrix: Any, task: Task, count: int) -> list[Any]:
         """Choose `count` times, differently, for a search that keeps the best."""
         ...
 

@@ -10,6 +10,7 @@ from ..errors import InvalidInputError
 from ..factorization import Rotations
 from ._diffusion import Diffusion
 from ._evolution import Evolution
+from ._heuristics import explicit
 from ._plan import Selector, Task
 from ._selectors import Explicit, Greedy, Neighbors, Random, Regular
 
@@ -63,11 +64,15 @@ def as_selector(select: Any) -> Selector:
     return Explicit(select)
 
 
-def check_chosen(selector: Selector, chosen: Any, n: int, task: Task) -> Rotations:
-    """Return what a selector chose if it is what it was asked for."""
+def check_chosen(selector: Selector, chosen: Any, matrix: Any, task: Task) -> Rotations:
+    """Return what a selector chose as rotations, if it is what it was asked for."""
+    n = matrix.shape[0]
+    if isinstance(chosen, tuple) and len(chosen) == 2:
+        chosen = explicit(matrix, task, chosen)
     if not isinstance(chosen, Rotations):
         raise InvalidInputError(
-            f"the selector {selector.name!r} must return Rotations, got {type(chosen).__name__}"
+            f"the selector {selector.name!r} must return Rotations or a pair (I, T), got "
+            f"{type(chosen).__name__}"
         )
     if chosen.n != n or chosen.core.size != task.core:
         raise InvalidInputError(

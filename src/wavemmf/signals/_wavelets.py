@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._factorize import factorize
-from .._progress import Progress, silent
+from .._progress import Progress
 from ..factorization import Factorization
 from ..graphs import as_matrix
 from ..select import Diffusion
@@ -25,7 +25,7 @@ def wavelets(
     matrix: str | None = None,
     symmetrize: bool = False,
     executor: Any = None,
-    progress: Progress = silent,
+    progress: Progress | bool | None = None,
 ) -> Factorization:
     """Return an orthonormal wavelet basis for signals on a graph, as a factorization.
 
