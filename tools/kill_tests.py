@@ -1,6 +1,6 @@
 """Kill long commands at random moments and look at what they leave behind.
 
-    python tools/kill_tests.py [--kills 50] [--seed 0]
+    python tools/kill_tests.py [--kills 50] [--seed 0] [--only "classify nodes"]
 
 Every command is first run once without being disturbed. Then it is killed (SIGKILL) at a random
 moment while an older result stands where it writes. Afterwards that file must be the old one or
@@ -178,20 +178,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=50, help="altogether")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", action="append", help="names of commands, as they are printed")
     add_record_option(parser)
     arguments = parser.parse_args()
     keep = Recorder(arguments.record)
     rng = random.Random(arguments.seed)
     wrong: list[str] = []
     rows = []
+    chosen = [s for s in SCENARIOS if not arguments.only or s.name in arguments.only]
     with tempfile.TemporaryDirectory() as base:
-        for number, scenario in enumerate(SCENARIOS):
-            share = arguments.kills // len(SCENARIOS)
-            share += number < arguments.kills % len(SCENARIOS)
+        for number, scenario in enumerate(chosen):
+            share = arguments.kills // len(chosen)
+            share += number < arguments.kills % len(chosen)
             losses = kill_often(scenario, Path(base), share, rng)
             rows.append({"command": scenario.name, "kills": share, "losses": losses})
             wrong += losses
-    keep("kill_tests", [], {"kills": arguments.kills}, [arguments.seed], rows)
+    settings = {"kills": arguments.kills, "only": arguments.only}
+    keep("kill_tests", [], settings, [arguments.seed], rows)
     print("\n".join(wrong) if wrong else f"{arguments.kills} kills, nothing lost")
     return 1 if wrong else 0
 

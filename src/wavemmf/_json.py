@@ -51,8 +51,8 @@ def _as_float(found: dict[str, Any]) -> Any:
 
 def _plain(value: Any, otherwise: Callable[[float], Any]) -> Any:
     """Return plain values, with `otherwise` in place of numbers that are not finite."""
-    if isinstance(value, np.generic):
-        value = value.item()
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
     if isinstance(value, float):
         return value if math.isfinite(value) else otherwise(value)
     if isinstance(value, Mapping):

@@ -116,10 +116,7 @@ def check_integer(
 def check_positive(name: str, value: Any) -> float:
     """Return `value` as a finite float above zero."""
     message = f"{name} must be a finite number above 0, got {value!r}"
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InputTypeError(message) from None
+    number = _as_float(value, message)
     if not (np.isfinite(number) and number > 0):
         raise InvalidInputError(message)
     return number
@@ -148,13 +145,22 @@ def check_finite(name: str, value: Any) -> float:
     1.0
     """
     message = f"{name} must be a finite number, got {value!r}"
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InputTypeError(message) from None
+    number = _as_float(value, message)
     if not np.isfinite(number):
         raise InvalidInputError(message)
     return number
+
+
+def _as_float(value: Any, message: str) -> float:
+    """Return a number as a float; a text that Python would read as one is none."""
+    if isinstance(value, str | bytes):
+        raise InputTypeError(message)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputTypeError(message) from None
+    except OverflowError:  # an integer beyond all floats
+        raise InvalidInputError(message) from None
 
 
 def as_generator(rng: Any) -> np.random.Generator:

@@ -6,6 +6,7 @@ import json
 import sys
 from dataclasses import asdict
 
+import numpy as np
 import pytest
 
 import wavemmf as wm
@@ -104,3 +105,28 @@ def test_an_absent_file(tmp_path):
 def test_a_record_is_checked_when_it_is_made():
     with pytest.raises(InvalidInputError, match="data must be a list"):
         Record("a", "b", {}, [], "", "", "", "2026-01-01", [])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("word", ["1e999", "-1e999", "NaN", "Infinity"])
+def test_numbers_that_are_not_finite_are_no_values(record, tmp_path, word):
+    path = tmp_path / "r.json"
+    write_record(record, path)
+    path.write_text(path.read_text().replace("0.25", word))
+    with pytest.raises(FileFormatError, match=f"{word} is not a finite number"):
+        read_record(path)
+
+
+def test_arrays_become_lists():
+    record = Recorder(None)("sum", [], {}, [], [{"errors": np.array([[0.5, np.nan]])}])
+    assert record.values == [{"errors": [[0.5, None]]}]
+
+
+@pytest.mark.parametrize("path", ["a\0b", None])
+def test_what_is_no_path(path):
+    with pytest.raises(InvalidInputError, match="cannot read"):
+        read_record(path)
+
+
+def test_a_program_without_arguments_has_records(monkeypatch):
+    monkeypatch.setattr(sys, "argv", [])
+    assert Recorder(None)("sum", [], {}, [], []).command == ""

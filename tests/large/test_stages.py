@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -14,6 +16,7 @@ from wavemmf.graphs import partition
 from wavemmf.large import reduce_in_stages
 from wavemmf.optimize import LBFGS
 from wavemmf.report._summary import as_facts, summarize
+from wavemmf.select import Greedy, Task
 from wavemmf.select._part import Method, Part, reduce_part
 
 
@@ -59,6 +62,27 @@ def test_error_is_bounded_and_close(k: int, nearest: bool, part_size: int) -> No
         matrix, reduce_part(Part(matrix, np.ones(324, bool)), 30, method).rotations
     )
     assert f.error() < 1.12 * serial.error()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-200])
+def test_bounds_of_graphs_that_do_not_fall_into_parts(
+    scale: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from wavemmf.large import factorize as large
+
+    monkeypatch.setattr(large, "_EXACT_WORK", 0.0)
+    matrix = scale * sp.csr_array(wm.graphs.barabasi_albert(3000, 3, seed=0).adjacency)
+    monkeypatch.setattr(large, "reduce_in_stages", partial(reduce_in_stages, part_size=200))
+    f = large.factorize_in_stages(matrix, Greedy(), Task(core=30, k=4, drop=1), {})
+    true = np.linalg.norm((matrix / scale).toarray() - f.to_dense() / scale) * scale
+    assert not f.error_is_exact
+    assert true <= f.error() <= f.matrix_norm + f.h.norm()
+    estimate, spread = f.history.details["estimated_error"]
+    assert abs(estimate - true) < 4 * spread
+    # The H that is best for these rotations is hardly better, and asked for, it is there.
+    best = wm.Factorization.from_rotations(matrix, f.rotations)
+    assert best.error_is_exact
+    assert 0.99 * true < best.error() <= true * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("drop", [1, 2])

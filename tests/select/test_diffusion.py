@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 import wavemmf as wm
 from wavemmf.errors import InvalidInputError
+from wavemmf.factorization._estimate import estimated_error
 from wavemmf.kernels.square import row_energies, square_rows
 from wavemmf.select import Diffusion, Task
 from wavemmf.select import _diffusion as diffusion
@@ -174,7 +175,7 @@ def test_large_graphs_are_sparse_all_the_way(large, rng):
     assert f.basis(threshold=1e-3).nnz < 20 * f.n
     stages = f.history.details["stages"]
     assert max(stage["entries"] / stage["rows"] for stage in stages) < 100
-    estimate = wm.factorization._estimate.estimated_error(f, large, samples=16, seed=0)
+    estimate = estimated_error(f, large, samples=16, seed=0)
     assert estimate[0] == pytest.approx(f.error(), rel=0.05)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import os
 import platform
 import re
@@ -174,8 +175,10 @@ def read_record(path: str | os.PathLike[str]) -> Record:
         raise InvalidInputError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise FileFormatError(f"{path} is not a record: {error}") from error
+    except (TypeError, ValueError) as error:  # no path, or one with a null byte
+        raise InvalidInputError(f"cannot read {path!r}: {error}") from error
     try:
-        found = json.loads(text, parse_constant=_refuse)
+        found = json.loads(text, parse_constant=_refuse, parse_float=_finite)
         _check(isinstance(found, dict), "a record", "an object with names")
         names = [field.name for field in fields(Record)]
         _check(sorted(found) == sorted(names), "a record", f"an object with {', '.join(names)}")
@@ -210,6 +213,8 @@ def _command(arguments: Sequence[str]) -> str:
     >>> _command(["/home/me/src/benchmarks/bench_many.py", "--record=a.json", "--name", "NCI1"])
     'python benchmarks/bench_many.py --name NCI1'
     """
+    if not arguments:  # Python inside of another program
+        return ""
     program, rest, kept = Path(arguments[0]), list(arguments[1:]), []
     while rest:
         word = rest.pop(0)
@@ -277,5 +282,9 @@ def _has_names(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(name, str) for name in value)
 
 
+def _finite(word: str) -> float:
+    return float(word) if math.isfinite(float(word)) else _refuse(word)
+
+
 def _refuse(word: str) -> Any:
-    raise ValueError(f"{word} is not a number that JSON has")
+    raise ValueError(f"{word} is not a finite number")

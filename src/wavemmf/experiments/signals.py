@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .._graph import Graph
 from ..datasets import data_file
-from ..errors import FileFormatError
+from ..errors import FileFormatError, InvalidInputError
 from ..graphs import adjacency, normalized_laplacian
 from ..io._edgelist import read_edge_list
 from ..io._text import read_text
@@ -40,15 +40,30 @@ def toronto() -> tuple[Graph, dict[str, Floats]]:
     coordinates = _numbers("signals/toronto.xy")
     edges = read_edge_list(data_file("signals/toronto.edges"), num_nodes=len(coordinates))
     graph = Graph(edges.adjacency, coordinates=coordinates, name="toronto")
-    return graph, {name: _numbers(f"signals/toronto.{name}") for name in TORONTO_SIGNALS}
+    return graph, {name: _counts(f"signals/toronto.{name}", graph.n) for name in TORONTO_SIGNALS}
+
+
+def _counts(name: str, n: int) -> Floats:
+    found = _numbers(name)
+    if found.shape != (n,):
+        raise FileFormatError(
+            f"{name} must hold {n} numbers, one a line; its shape is {found.shape}"
+        )
+    return found
 
 
 def _numbers(name: str) -> Floats:
     path = data_file(name)
+    text = read_text(path)
+    if not text.strip():
+        raise FileFormatError(f"{path} holds no numbers")
     try:
-        return np.loadtxt(read_text(path).splitlines())
+        found = np.loadtxt(text.splitlines(), comments=None)
     except ValueError as error:
         raise FileFormatError(f"{path} is not a table of numbers: {error}") from error
+    if not np.isfinite(found).all():
+        raise FileFormatError(f"{path} holds numbers that are not finite")
+    return found
 
 
 def eigenvector_basis(graph: Any) -> Floats:
@@ -78,6 +93,8 @@ def haar_basis(graph: Any) -> sp.csr_array:
     array([ 0.5,  0.5, -0.5, -0.5])
     """
     matrix = adjacency(graph)
+    if (matrix.data < 0.0).any():
+        raise InvalidInputError("a graph that is cut must have no negative weights")
     n = matrix.shape[0]
     rows = [(np.arange(n), np.full(n, n**-0.5))]
     waiting = [np.arange(n)]

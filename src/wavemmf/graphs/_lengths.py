@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from .._graph import Graph
@@ -14,7 +15,7 @@ from ..errors import InvalidInputError
 from ..io import load_if_path
 from ._laplacian import adjacency
 
-__all__ = ["weights_from_lengths"]
+__all__ = ["vector_lengths", "weights_from_lengths"]
 
 _LENGTHS = ("weights", "coordinates")
 
@@ -54,12 +55,12 @@ def weights_from_lengths(
     long = edges.data if lengths == "weights" else _distances(given, tails, heads)
     if at_least is not None:
         long = np.maximum(long, at_least)
-    wrong = np.flatnonzero(~(long > 0.0))
+    wrong = np.flatnonzero(~((long > 0.0) & np.isfinite(long)))
     if wrong.size:
         first = wrong[0]
         raise InvalidInputError(
-            f"lengths must be above 0, but the edge between {tails[first]} and {heads[first]} has "
-            f"length {long[first]}; at_least= gives short edges a length"
+            f"lengths must be finite and above 0, but the edge between {tails[first]} and "
+            f"{heads[first]} has length {long[first]}; at_least= gives short edges a length"
         )
     with np.errstate(over="ignore"):
         weights = 1.0 / long
@@ -71,5 +72,20 @@ def _distances(graph: Graph, tails: Any, heads: Any) -> Any:
         raise InvalidInputError(
             "lengths='coordinates' needs a graph with coordinates, and this one has none"
         )
-    apart = graph.coordinates[tails] - graph.coordinates[heads]
-    return np.sqrt((apart**2).sum(axis=1))
+    with np.errstate(over="ignore"):  # refused as an infinite length
+        return vector_lengths(graph.coordinates[tails] - graph.coordinates[heads])
+
+
+def vector_lengths(vectors: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the Euclidean length of every row, whatever the unit of its entries is.
+
+    A row is divided by a power of two, which is exact, so that its squares stay in range.
+
+    Examples
+    --------
+    >>> vector_lengths(np.array([[3.0, 4.0], [3e200, 4e200], [0.0, 0.0]]))
+    array([5.e+000, 5.e+200, 0.e+000])
+    """
+    exponents = np.frexp(np.abs(vectors).max(axis=1, initial=0.0))[1]
+    units = np.ldexp(1.0, np.clip(exponents, -1021, 1023))
+    return np.asarray(np.sqrt(((vectors / units[:, None]) ** 2).sum(axis=1)) * units)

@@ -26,12 +26,9 @@ _TOLERANCE = 2e-5
 # Cores up to this size are kept dense.
 _DENSE_CORE = 2048
 # If anything was discarded, H and the error are computed exactly if that takes up to this many
-# multiplications: about ten seconds.
-_EXACT_WORK = 2e10
-# If the bound is this many times what the selector lost, it says little; then more is spent:
-# about four minutes of one processor. Not counted in threads, for the result would depend on them.
-_POOR_BOUND = 1.5
-_WORK_FOR_POOR_BOUND = 2.5e11
+# multiplications: about fifteen seconds of one processor. It grows with the square of n, so more
+# would soon be most of the time. Not counted in threads, for the result would depend on them.
+_EXACT_WORK = 3e10
 # Otherwise it is estimated from this many random vectors.
 _SAMPLES = 16
 
@@ -111,8 +108,9 @@ def _h_and_error(
     """H with the error, and whether that is exact or a bound; the outcome is in units of scale."""
     if outcome.discarded == 0.0:
         return outcome.h.scaled(scale), outcome.residual * scale, True
-    bound = outcome.residual + outcome.discarded
-    worth = _EXACT_WORK if bound <= _POOR_BOUND * outcome.residual else _WORK_FOR_POOR_BOUND
-    if projection_work(matrix, outcome.rotations) <= worth:
+    if projection_work(matrix, outcome.rotations) <= _EXACT_WORK:
         return *project(matrix, outcome.rotations, outcome.h.core, task.progress), True
-    return outcome.h.scaled(scale), bound * scale, False
+    h = outcome.h.scaled(scale)
+    # Where much was discarded again and again, the sum of it all says less than both norms do.
+    bound = (outcome.residual + outcome.discarded) * scale
+    return h, min(bound, frobenius_norm(matrix) + h.norm()), False

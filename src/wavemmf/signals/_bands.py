@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..factorization import Factorization
+from ._check import check_factorization
 
 __all__ = ["bands"]
 
@@ -32,6 +33,7 @@ def bands(f: Factorization) -> NDArray[np.int64]:
     >>> np.bincount(bands(wm.wavelets(wm.graphs.cycle(16), core=2)) + 1)
     array([2, 8, 4, 2])
     """
+    check_factorization(f)
     found = np.full(f.n, -1, np.int64)
     dropped = f.rotations.wavelets
     first, left, band = 0, f.n, 0

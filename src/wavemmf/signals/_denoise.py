@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputTypeError, InvalidInputError
+from ..errors import InvalidInputError
 from ..factorization import Factorization
-from ._check import as_signals
+from ._check import as_signals, check_factorization
 from ._threshold import threshold
 
 __all__ = ["denoise"]
@@ -50,12 +50,11 @@ def denoise(
     >>> bool(errors[1] < 0.6 * errors[0])
     True
     """
-    several = [f] if isinstance(f, Factorization) else list(f)
+    several = list(f) if isinstance(f, Iterable) else [f]
     if not several:
         raise InvalidInputError("denoise needs at least one factorization, got an empty sequence")
     for each in several:
-        if not isinstance(each, Factorization):
-            raise InputTypeError(f"f must be factorizations, got {type(each).__name__}")
+        check_factorization(each)
     signals = as_signals(x, several[0].n)
     total = np.zeros_like(signals)
     for each in several:

@@ -12,10 +12,12 @@ from .._optional import require
 from ..errors import InvalidInputError
 from ..factorization import Factorization
 from ..graphs import adjacency
+from ..graphs._lengths import vector_lengths
 from ..io import load_if_path
 from ..kernels.hops import farthest_hops
 from ..parallel.threads import run_all
 from ._bands import bands
+from ._check import check_factorization
 
 __all__ = ["describe"]
 
@@ -56,6 +58,7 @@ def describe(f: Factorization, graph: Any = None, *, table: bool = False) -> Any
     >>> int(rows["support"].min()) >= 2
     True
     """
+    check_factorization(f)
     basis = f.basis(threshold=_NEGLIGIBLE)
     centres = _centres(basis)
     columns: dict[str, npt.NDArray[Any]] = {
@@ -111,4 +114,4 @@ def _distances(
 ) -> npt.NDArray[np.float64]:
     rows = np.repeat(np.arange(basis.shape[0]), np.diff(basis.indptr))
     apart = points[basis.indices] - points[centres[rows]]
-    return np.sqrt(np.maximum.reduceat((apart**2).sum(axis=1), basis.indptr[:-1]))
+    return np.maximum.reduceat(vector_lengths(apart), basis.indptr[:-1])

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .._validation import check_finite, check_integer
 from ..errors import InvalidInputError
 from ..factorization import Factorization
-from ._check import as_signals
+from ._check import as_signals, check_factorization
 
 __all__ = ["BestTerms", "best_terms"]
 
@@ -78,6 +78,7 @@ def best_terms(
     >>> best.terms, bool(best.error < 0.3), float(best.curve[-1])
     (4, True, 0.0)
     """
+    check_factorization(f)
     signals = as_signals(x, f.n)
     count = _count(f.n, terms, share)
     columns: Floats = np.asarray(f.analyze(signals), np.float64).reshape(f.n, -1)

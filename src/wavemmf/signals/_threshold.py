@@ -11,7 +11,7 @@ from .._validation import check_choice
 from ..errors import InputTypeError, InvalidInputError
 from ..factorization import Factorization
 from ._bands import bands
-from ._check import as_signals
+from ._check import as_signals, check_factorization
 
 __all__ = ["RULES", "SHRINKS", "noise_level", "threshold"]
 
@@ -22,6 +22,8 @@ SHRINKS = ("soft", "hard")
 
 # Median of the magnitude of a standard normal variable.
 _NORMAL_MEDIAN = 0.6744897501960817
+# So many times the largest coefficient, noise is all there is, and its square is still a number.
+_ALL_NOISE = 1e100
 
 
 def noise_level(f: Factorization, coefficients: npt.ArrayLike) -> Any:
@@ -49,6 +51,7 @@ def noise_level(f: Factorization, coefficients: npt.ArrayLike) -> Any:
     >>> bool(2.5 < noise_level(f, f.analyze(noise)) < 3.5)
     True
     """
+    check_factorization(f)
     values = as_signals(coefficients, f.n)
     finest = values[bands(f) == 0]
     if not len(finest):
@@ -101,6 +104,7 @@ def threshold(
     fixed = None if isinstance(rule, str) else _check_fixed(rule)
     if isinstance(rule, str):
         check_choice("rule", rule, RULES)
+    check_factorization(f)
     values = as_signals(coefficients, f.n)
     columns = values.reshape(f.n, -1)
     band = bands(f)
@@ -123,6 +127,8 @@ def _check_fixed(rule: Any) -> float:
         number = float(rule)
     except (TypeError, ValueError):
         raise InputTypeError(f"rule must be {allowed}, got {rule!r}") from None
+    except OverflowError:  # an integer beyond all floats
+        number = np.inf
     if not (np.isfinite(number) and number >= 0.0):
         raise InvalidInputError(f"rule must be {allowed}, got {rule!r}")
     return number
@@ -131,29 +137,34 @@ def _check_fixed(rule: Any) -> float:
 def _noise(f: Factorization, columns: Floats, noise: Any) -> Floats:
     if noise is None:
         return np.asarray(noise_level(f, columns))
-    given = np.asarray(noise, dtype=np.float64)
-    if (
-        given.shape not in ((), (columns.shape[1],))
-        or not (np.isfinite(given) & (given >= 0)).all()
-    ):
-        raise InvalidInputError(
-            f"noise must be a finite number >= 0, or one for each of {columns.shape[1]} signals, "
-            f"got {noise!r}"
-        )
-    return np.broadcast_to(given, (columns.shape[1],))
+    count = columns.shape[1]
+    message = (
+        f"noise must be a finite number >= 0, or one for each of {count} signals, got {noise!r}"
+    )
+    given = np.asarray(noise)
+    if given.dtype.kind not in "buif":
+        raise InputTypeError(message)
+    if given.shape not in ((), (count,)) or not (np.isfinite(given) & (given >= 0)).all():
+        raise InvalidInputError(message)
+    return np.broadcast_to(given.astype(np.float64), (count,))
 
 
 def _limits(columns: Floats, band: Any, sigma: Floats, rule: str) -> Floats:
     """Return the threshold of every coefficient; zero in the core."""
     limits = np.zeros(columns.shape)
+    # Powers of two, so dividing is exact: squares stay in range whatever the unit of a signal is.
+    largest = np.abs(columns).max(axis=0)
+    units = np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1021, 1023))
+    columns, sigma = columns / units, np.minimum(sigma / units, _ALL_NOISE)
     if rule == "universal":
         limits[band >= 0] = sigma * np.sqrt(2.0 * np.log(max(2, len(columns))))
-        return limits
-    choose = _sure if rule == "sure" else _bayes
-    for each in range(band.max() + 1):
-        inside = band == each
-        limits[inside] = choose(columns[inside], sigma)
-    return limits
+    else:
+        choose = _sure if rule == "sure" else _bayes
+        for each in range(band.max() + 1):
+            inside = band == each
+            limits[inside] = choose(columns[inside], sigma)
+    # More than the largest coefficient sets all to zero, as that does.
+    return np.asarray(np.minimum(limits, largest / units) * units)
 
 
 def _bayes(values: Floats, sigma: Floats) -> Floats:
