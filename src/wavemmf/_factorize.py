@@ -23,6 +23,8 @@ from .factorization import Factorization, History, Rotations
 from .factorization._compress import compress
 from .factorization._norms import frobenius_norm
 from .graphs import as_matrix
+from .graphs._names import names_of
+from .io import load_if_path
 from .large import factorize_by_diffusion, factorize_in_stages
 from .optimize import Optimizer, as_optimizer, optimize_rotations
 from .parallel.executor import use_executor
@@ -164,6 +166,7 @@ def factorize(
             "checkpoint does not combine with restarts or evolution: leave it out, and refine() "
             "the result with a checkpoint"
         )
+    A = load_if_path(A)
     symmetric = as_matrix(A, matrix=matrix, symmetrize=symmetrize)
     n = symmetric.shape[0]
     if isinstance(selector, Explicit):
@@ -185,20 +188,32 @@ def factorize(
         "seed": seed,
         "engine": "sparse" if sp.issparse(symmetric) else "dense",
     }
-    history: History | None
     with use_executor(executor):
-        if in_stages and isinstance(selector, Greedy):
-            local = None if optimizer is None else optimizer.for_part()
-            return factorize_in_stages(symmetric, selector, task, parameters, local)
-        if isinstance(selector, Diffusion) and not plan.count:
-            return factorize_by_diffusion(
-                symmetric, selector, task, parameters, optimizer, in_stages
-            )
-        start = time.perf_counter()
-        if plan.count:
-            rotations, history = search(symmetric, selector, task, plan, optimizer)
-        else:
-            rotations, history = _choose_once(symmetric, selector, task, optimizer)
+        found = _factorized(symmetric, selector, task, plan, optimizer, parameters, in_stages)
+    return replace(found, node_names=names_of(A))
+
+
+def _factorized(
+    symmetric: Any,
+    selector: Selector,
+    task: Task,
+    plan: Search,
+    optimizer: Optimizer | None,
+    parameters: dict[str, Any],
+    in_stages: bool,
+) -> Factorization:
+    """Factorize by what the selector and the size of the matrix ask for."""
+    if in_stages and isinstance(selector, Greedy):
+        local = None if optimizer is None else optimizer.for_part()
+        return factorize_in_stages(symmetric, selector, task, parameters, local)
+    if isinstance(selector, Diffusion) and not plan.count:
+        return factorize_by_diffusion(symmetric, selector, task, parameters, optimizer, in_stages)
+    history: History | None
+    start = time.perf_counter()
+    if plan.count:
+        rotations, history = search(symmetric, selector, task, plan, optimizer)
+    else:
+        rotations, history = _choose_once(symmetric, selector, task, optimizer)
     spent = time.perf_counter() - start
     return completed(symmetric, rotations, history, parameters, spent)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import scipy.sparse as sp
@@ -66,4 +67,5 @@ def refine(
     dense = symmetric.toarray() if sp.issparse(symmetric) else symmetric
     rotations, history = optimize_rotations(dense, factorization.rotations, optimizer, progress)
     parameters = {**factorization.parameters, "optimize": optimizer.name}
-    return Factorization.from_rotations(dense, rotations, history, parameters)
+    refined = Factorization.from_rotations(dense, rotations, history, parameters)
+    return replace(refined, node_names=factorization.node_names)

@@ -9,6 +9,7 @@ True
 """
 
 from ._bands import bands
+from ._compress import Compressed, compress, decompress
 from ._denoise import denoise
 from ._describe import describe
 from ._terms import BestTerms, best_terms
@@ -19,8 +20,11 @@ __all__ = [
     "RULES",
     "SHRINKS",
     "BestTerms",
+    "Compressed",
     "bands",
     "best_terms",
+    "compress",
+    "decompress",
     "denoise",
     "describe",
     "noise_level",

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputTypeError, InvalidInputError
+from ..errors import InvalidInputError
 from ..factorization import Factorization
-from ._check import as_signals
+from ._check import as_signals, check_factorization
 from ._threshold import threshold
 
 __all__ = ["denoise"]
@@ -54,10 +54,9 @@ def denoise(
     if not several:
         raise InvalidInputError("denoise needs at least one factorization, got an empty sequence")
     for each in several:
-        if not isinstance(each, Factorization):
-            raise InputTypeError(f"f must be factorizations, got {type(each).__name__}")
-    signals = as_signals(x, several[0].n)
+        check_factorization(each)
+    signals, labelled = as_signals(x, several[0])
     total = np.zeros_like(signals)
     for each in several:
         total += each.synthesize(threshold(each, each.analyze(signals), method, shrink, noise))
-    return total / len(several)
+    return labelled(total / len(several))

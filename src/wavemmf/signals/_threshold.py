@@ -24,7 +24,7 @@ SHRINKS = ("soft", "hard")
 _NORMAL_MEDIAN = 0.6744897501960817
 
 
-def noise_level(f: Factorization, coefficients: npt.ArrayLike) -> Any:
+def noise_level(f: Factorization, coefficients: Any) -> Any:
     """Estimate the standard deviation of white noise from the finest wavelets.
 
     There signals have few large coefficients, which the median does not see: it is the median of
@@ -34,7 +34,7 @@ def noise_level(f: Factorization, coefficients: npt.ArrayLike) -> Any:
     ----------
     f : Factorization
         The basis.
-    coefficients : array of shape (n,) or (n, m)
+    coefficients : array of shape (n,) or (n, m), Series or DataFrame
         Wavelet coefficients of noisy signals.
 
     Returns
@@ -49,7 +49,7 @@ def noise_level(f: Factorization, coefficients: npt.ArrayLike) -> Any:
     >>> bool(2.5 < noise_level(f, f.analyze(noise)) < 3.5)
     True
     """
-    values = as_signals(coefficients, f.n)
+    values, _ = as_signals(coefficients, f)
     finest = values[bands(f) == 0]
     if not len(finest):
         raise InvalidInputError(
@@ -61,18 +61,18 @@ def noise_level(f: Factorization, coefficients: npt.ArrayLike) -> Any:
 
 def threshold(
     f: Factorization,
-    coefficients: npt.ArrayLike,
+    coefficients: Any,
     rule: str | float = "bayes",
     shrink: str = "soft",
     noise: Any = None,
-) -> Floats:
+) -> Any:
     r"""Set small wavelet coefficients to zero; those of the core stay as they are.
 
     Parameters
     ----------
     f : Factorization
         The basis.
-    coefficients : array of shape (n,) or (n, m)
+    coefficients : array of shape (n,) or (n, m), Series or DataFrame
         What ``f.analyze`` gave; signals are treated one by one.
     rule : {"bayes", "sure", "universal"} or float
         How the threshold is chosen, with the noise level :math:`\sigma`: "universal" takes
@@ -101,7 +101,7 @@ def threshold(
     fixed = None if isinstance(rule, str) else _check_fixed(rule)
     if isinstance(rule, str):
         check_choice("rule", rule, RULES)
-    values = as_signals(coefficients, f.n)
+    values, labelled = as_signals(coefficients, f)
     columns = values.reshape(f.n, -1)
     band = bands(f)
     limits = np.zeros(columns.shape)
@@ -114,7 +114,7 @@ def threshold(
         result = np.sign(columns) * np.maximum(size - limits, 0.0)
     else:
         result = np.where(size > limits, columns, 0.0)
-    return result.reshape(values.shape)
+    return labelled(result.reshape(values.shape))
 
 
 def _check_fixed(rule: Any) -> float:
