@@ -8,6 +8,7 @@
 True
 """
 
+from ._adapt import COSTS, Adapted, adapt
 from ._bands import bands
 from ._compress import Compressed, compress, decompress
 from ._denoise import denoise
@@ -17,10 +18,13 @@ from ._threshold import RULES, SHRINKS, noise_level, threshold
 from ._wavelets import wavelets
 
 __all__ = [
+    "COSTS",
     "RULES",
     "SHRINKS",
+    "Adapted",
     "BestTerms",
     "Compressed",
+    "adapt",
     "bands",
     "best_terms",
     "compress",

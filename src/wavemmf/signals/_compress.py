@@ -16,7 +16,7 @@ from ._aside import aside_levels, can_set_aside, with_aside
 from ._check import as_signals, check_factorization
 from ._packed import LARGEST, Packed, pack, unpack
 
-__all__ = ["Compressed", "compress", "decompress"]
+__all__ = ["Coder", "Compressed", "compress", "decompress"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -81,8 +81,8 @@ def compress(
     bits : float, optional
         Instead: the size is at most so many bits per number.
     adapt : bool
-        Let levels of two nodes set one aside as it is if that makes the signals smaller: a spike
-        is then one coefficient. Which do is coded as well.
+        Let levels of two nodes set one aside as it is, if that makes the bytes fewer (or the error
+        smaller, with `bits`): a spike is then one coefficient. Which do is coded as well.
 
     Returns
     -------
@@ -101,7 +101,15 @@ def compress(
     True
     """
     signals, _ = as_signals(x, f)
-    coder = _Coder(f, signals, adapt)
+    found = _compressed(Coder(f, signals), step, error, bits)
+    if not (adapt and can_set_aside(f.rotations)):
+        return found
+    other = _compressed(Coder(f, signals, adapt=True), step, error, bits)
+    size = (lambda c: np.mean(c.error)) if bits is not None else (lambda c: c.bits_per_node)
+    return min(found, other, key=size)
+
+
+def _compressed(coder: Coder, step: Any, error: Any, bits: Any) -> Compressed:
     return coder.compressed(_step(coder, step, error, bits))
 
 
@@ -151,17 +159,17 @@ def _restored(numbers: Any, step: float) -> Floats:
     return middles
 
 
-class _Coder:
+class Coder:
     """Signals, and what becomes of them with every step.
 
     Signals and steps are in units of a power of two near the largest number, so that squares stay
     in range.
     """
 
-    def __init__(self, f: Factorization, signals: Floats, adapt: bool) -> None:
+    def __init__(self, f: Factorization, signals: Floats, adapt: bool = False) -> None:
         self.f = f
         self.batch = signals.ndim == 2
-        self.adapt = adapt and can_set_aside(f.rotations)
+        self.adapt = adapt
         columns = np.ascontiguousarray(signals.reshape(f.n, -1))
         self.unit = float(np.exp2(np.frexp(np.abs(columns).max(initial=0.0))[1]))
         self.signals = columns / self.unit
@@ -217,7 +225,7 @@ def _say(numbers: Any, coefficients: Floats, rows: Any) -> None:
     numbers[silent, largest] = np.where(coefficients[silent, largest] < 0.0, -1, 1)
 
 
-def _step(coder: _Coder, step: Any, error: Any, bits: Any) -> float:
+def _step(coder: Coder, step: Any, error: Any, bits: Any) -> float:
     """Return the step that was asked for, in the coder's units."""
     if sum(each is not None for each in (step, error, bits)) != 1:
         raise InvalidInputError("give one of step, error or bits")
