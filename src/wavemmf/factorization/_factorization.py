@@ -245,7 +245,9 @@ class Factorization(WaveletMatrix):
 
     def _function(self, h: CoreDiagonal) -> Factorization:
         history = History(method="function of a factorization")
-        return replace(self, h=h, matrix_norm=h.norm(), residual_norm=0.0, history=history, error_is_exact=True)
+        return replace(
+            self, h=h, matrix_norm=h.norm(), residual_norm=0.0, history=history, error_is_exact=True
+        )
 
     def shifted(self, shift: float) -> Factorization:
         """Return the factorization of the matrix plus ``shift * I``, without factorizing again.

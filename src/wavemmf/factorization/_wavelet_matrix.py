@@ -236,7 +236,7 @@ class WaveletMatrix:
         coefficients = self.analyze(as_signal(values, self.n), allow_nan=True)
         return labelled(self.synthesize(self.h @ coefficients, allow_nan=True))
 
-    def __rmatmul__(self, x: npt.ArrayLike) -> Signal:
+    def __rmatmul__(self, x: npt.ArrayLike) -> Any:
         """Return ``x @ approximation``; the approximation is symmetric."""
         return (self @ np.asarray(x).T).T
 
@@ -257,7 +257,7 @@ class WaveletMatrix:
         half = self.synthesize(h, out=h)
         dense = np.ascontiguousarray(half.T)
         del h, half  # two of these arrays are enough
-        return make_symmetric(self.synthesize(dense, out=dense))  # type: ignore[arg-type]
+        return make_symmetric(self.synthesize(dense, out=dense))
 
     def as_linear_operator(self, part: str = "matrix") -> LinearOperator:
         """Return a SciPy LinearOperator with a true adjoint.

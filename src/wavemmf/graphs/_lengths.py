@@ -50,9 +50,7 @@ def weights_from_lengths(
         at_least = check_positive("at_least", at_least)
     graph = load_if_path(graph)
     given = (
-        graph
-        if isinstance(graph, Graph)
-        else Graph(adjacency(graph), node_names=names_of(graph))
+        graph if isinstance(graph, Graph) else Graph(adjacency(graph), node_names=names_of(graph))
     )
     edges = sp.coo_array(given.adjacency)
     tails, heads = edges.coords

@@ -63,8 +63,7 @@ def compress(
 ) -> Compressed:
     r"""Quantise the wavelet coefficients of signals and code them as bytes.
 
-    A coefficient c becomes the whole number :math:`\mathrm{sign}(c) \lfloor |c| / s \rfloor`, s being
-    the step. Numbers are coded from coarse to fine by an adaptive range coder, whose contexts are
+    With the step s, a coefficient c becomes :math:`\mathrm{sign}(c) \lfloor |c| / s \rfloor`. Numbers are coded from coarse to fine by an adaptive range coder, whose contexts are
     the sizes of the parent in the tree of wavelets, its parent, the sibling, and the same
     coefficient of the signal before. The same coefficients give the same bytes on every machine.
 

@@ -79,7 +79,8 @@ def pack(packed: Packed, rotations: Rotations) -> bytes:
     )
     # The decoder reads zeros past the end.
     body = head + coded.tobytes().rstrip(b"\0")
-    return body + _CHECKSUM.pack(zlib.crc32(body))
+    packed_bytes: bytes = body + _CHECKSUM.pack(zlib.crc32(body))
+    return packed_bytes
 
 
 def unpack(data: Any, rotations: Rotations) -> Packed:

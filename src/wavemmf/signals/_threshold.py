@@ -13,7 +13,7 @@ from ..factorization import Factorization
 from ._bands import bands
 from ._check import as_signals
 
-__all__ = ["RULES", "SHRINKS", "noise_level", "threshold"]
+__all__ = ["RULES", "SHRINKS", "noise_level", "noise_of", "threshold"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -108,7 +108,7 @@ def threshold(
     if fixed is not None:
         limits[band >= 0] = fixed
     elif (band >= 0).any():
-        limits = _limits(columns, band, _noise(f, columns, noise), str(rule))
+        limits = _limits(columns, band, noise_of(f, columns, noise), str(rule))
     size = np.abs(columns)
     if shrink == "soft":
         result = np.sign(columns) * np.maximum(size - limits, 0.0)
@@ -128,7 +128,8 @@ def _check_fixed(rule: Any) -> float:
     return number
 
 
-def _noise(f: Factorization, columns: Floats, noise: Any) -> Floats:
+def noise_of(f: Factorization, columns: Floats, noise: Any) -> Floats:
+    """Return the noise level of every signal: the given one, or else that of `noise_level`."""
     if noise is None:
         return np.asarray(noise_level(f, columns))
     given = np.asarray(noise, dtype=np.float64)
