@@ -101,7 +101,7 @@ def compress(
     """
     signals, _ = as_signals(x, f)
     found = _compressed(Coder(f, signals), step, error, bits)
-    if not (adapt and can_set_aside(f.rotations)):
+    if not (adapt and signals.size and can_set_aside(f.rotations)):
         return found
     other = _compressed(Coder(f, signals, adapt=True), step, error, bits)
     size = (lambda c: np.mean(c.error)) if bits is not None else (lambda c: c.bits_per_node)

@@ -95,9 +95,7 @@ def _spun(several: list[Factorization], x: Floats, method: Any, shrink: str, noi
     return total / len(several)
 
 
-def _smoothed_first(
-    tikhonov: Tikhonov, thresholded: _Denoiser, x: Floats, level: Floats
-) -> Floats:
+def _smoothed_first(tikhonov: Tikhonov, thresholded: _Denoiser, x: Floats, level: Floats) -> Floats:
     """Return for every signal the result with the strength of least estimated risk."""
     best = thresholded(x)
     least = _risk(thresholded, best, x, level)
