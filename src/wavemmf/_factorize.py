@@ -24,6 +24,8 @@ from .factorization import Factorization, History, Rotations
 from .factorization._compress import compress
 from .factorization._norms import frobenius_norm
 from .graphs import as_matrix
+from .graphs._names import names_of
+from .io import load_if_path
 from .large import factorize_by_diffusion, factorize_in_stages
 from .optimize import Optimizer, as_optimizer, optimize_rotations
 from .parallel.executor import use_executor
@@ -157,6 +159,7 @@ def factorize(
             "checkpoint does not combine with restarts or evolution: leave it out, and refine() "
             "the result with a checkpoint"
         )
+    A = load_if_path(A)
     symmetric = as_matrix(A, matrix=matrix, symmetrize=symmetrize)
     n = symmetric.shape[0]
     if isinstance(selector, Explicit):
@@ -180,28 +183,27 @@ def factorize(
     }
     with use_executor(executor), progress_shown("factorizing", progress) as shown:
         task = Task(core, k, drop, seed, shown)
-        if in_stages and isinstance(selector, Greedy):
-            local = None if optimizer is None else optimizer.for_part()
-            result = factorize_in_stages(symmetric, selector, task, parameters, local)
-        elif isinstance(selector, Diffusion) and not plan.count:
-            result = factorize_by_diffusion(
-                symmetric, selector, task, parameters, optimizer, in_stages
-            )
-        else:
-            result = _factorize_whole(symmetric, selector, task, plan, optimizer, parameters)
-    details = {**result.history.details, "engine": f"{chosen.name}, {chosen.why}"}
-    return replace(result, history=replace(result.history, details=details))
+        found = _factorized(symmetric, selector, task, plan, optimizer, parameters, in_stages)
+    details = {**found.history.details, "engine": f"{chosen.name}, {chosen.why}"}
+    history = replace(found.history, details=details)
+    return replace(found, history=history, node_names=names_of(A))
 
 
-def _factorize_whole(
+def _factorized(
     symmetric: Any,
     selector: Selector,
     task: Task,
     plan: Search,
     optimizer: Optimizer | None,
     parameters: dict[str, Any],
+    in_stages: bool,
 ) -> Factorization:
-    """Choose and optimise on the matrix as a whole, once or as often as the plan says."""
+    """Factorize by what the selector and the size of the matrix ask for."""
+    if in_stages and isinstance(selector, Greedy):
+        local = None if optimizer is None else optimizer.for_part()
+        return factorize_in_stages(symmetric, selector, task, parameters, local)
+    if isinstance(selector, Diffusion) and not plan.count:
+        return factorize_by_diffusion(symmetric, selector, task, parameters, optimizer, in_stages)
     history: History | None
     start = time.perf_counter()
     if plan.count:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ._cache import ResultCache, open_cache
@@ -15,6 +15,8 @@ from ._validation import check_integer, check_mmf_parameters, core_size
 from .errors import InvalidInputError, TooLargeError
 from .factorization import Factorization
 from .graphs import as_matrices
+from .graphs._names import names_of
+from .io import load_if_path
 from .optimize import Optimizer, as_optimizer, optimize_rotations
 from .parallel.executor import use_executor
 from .select import Greedy, as_selector
@@ -122,7 +124,8 @@ def factorize_many(
     """
     plan = _plan(core, k, drop, select, as_optimizer(optimize, steps))
     store = open_cache(cache)
-    matrices = as_matrices(list(graphs), matrix, symmetrize, dense_up_to=_DENSE_UP_TO)
+    given = list(graphs)
+    matrices = as_matrices(given, matrix, symmetrize, dense_up_to=_DENSE_UP_TO)
     with progress_shown("factorizing", progress) as shown:
         work = _Work(_chunks(matrices), plan, store, shown)
         missing = work.look_up()
@@ -131,7 +134,13 @@ def factorize_many(
             with use_executor(executor) as run:
                 run(factorize_chunk, calls, work.collector(missing))
         shown(len(matrices), len(matrices), "")
-    return work.results()
+    # Names are not kept in the cache: the same matrix may have others.
+    return [_named(f, graph) for f, graph in zip(work.results(), given, strict=True)]
+
+
+def _named(f: Factorization, graph: Any) -> Factorization:
+    names = names_of(load_if_path(graph))
+    return f if names is None else replace(f, node_names=names)
 
 
 def _plan(core: Any, k: int, drop: int, select: Any, optimizer: Optimizer | None) -> _Plan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import scipy.sparse as sp
@@ -67,4 +68,5 @@ def refine(
     with progress_shown("refining", progress) as shown:
         rotations, history = optimize_rotations(dense, factorization.rotations, optimizer, shown)
     parameters = {**factorization.parameters, "optimize": optimizer.name}
-    return Factorization.from_rotations(dense, rotations, history, parameters)
+    refined = Factorization.from_rotations(dense, rotations, history, parameters)
+    return replace(refined, node_names=factorization.node_names)

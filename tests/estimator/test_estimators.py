@@ -32,6 +32,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
         wm.MMF(affinity="covariance"),
         wm.estimator.MMFKernelRidge(),
         wm.estimator.MMFGaussianProcessRegressor(),
+        wm.estimator.WaveletDenoiser(),
     ]
 )
 def test_scikit_learn_accepts_them(estimator, check):
@@ -148,3 +149,25 @@ def test_without_scikit_learn_the_error_names_the_extra():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert "wavemmf[sklearn]" in done.stdout, done.stderr
+
+
+def test_the_denoiser_is_denoise_with_samples_as_rows(rng):
+    graph = wm.graphs.grid(8, 8)
+    samples = rng.normal(size=(5, 64))
+    f = wm.wavelets(graph, k=3)
+    for settings in ({}, {"method": "sure", "shrink": "hard"}, {"noise": 0.5}, {"smooth": True}):
+        model = wm.estimator.WaveletDenoiser(graph, k=3, **settings).fit(samples)
+        given = {**settings, **({"smooth": graph} if settings.get("smooth") else {})}
+        expected = wm.signals.denoise(samples.T, f, **given).T
+        np.testing.assert_allclose(model.transform(samples), expected, atol=1e-12)
+    made = wm.estimator.WaveletDenoiser(f).fit(samples)
+    assert made.factorization_ is f
+
+
+def test_what_a_denoiser_cannot_be_fitted_to(rng):
+    samples = rng.normal(size=(5, 64))
+    with pytest.raises(InvalidInputError, match="34 nodes, and X 64 features"):
+        wm.estimator.WaveletDenoiser(wm.graphs.karate()).fit(samples)
+    f = wm.wavelets(wm.graphs.grid(8, 8))
+    with pytest.raises(InvalidInputError, match="needs a graph"):
+        wm.estimator.WaveletDenoiser(f, smooth=True).fit(samples)

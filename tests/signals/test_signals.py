@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -310,3 +311,37 @@ def test_haar_wavelets_are_an_orthonormal_basis():
         haar, eigenvectors = haar_basis(graph).toarray(), eigenvector_basis(graph)
         np.testing.assert_allclose(haar @ haar.T, np.eye(len(haar)), atol=1e-10)
         np.testing.assert_allclose(eigenvectors @ eigenvectors.T, np.eye(len(haar)), atol=1e-10)
+
+
+# -- names --
+
+
+def test_results_are_labelled_as_signals_are(rng):
+    names = [f"n{i}" for i in range(N)]
+    f = wm.wavelets(wm.graphs.Graph(GRAPH.adjacency, node_names=names))
+    frame = pd.DataFrame(rng.normal(size=(N, 2)), names, ["a", "b"])
+    mixed = frame.sample(frac=1.0, random_state=0)
+    plain = frame.to_numpy()
+    best, expected = best_terms(f, mixed, 9), best_terms(f, plain, 9)
+    for found, values in (
+        (best.signal, expected.signal),
+        (best.coefficients, expected.coefficients),
+        (threshold(f, f.analyze(mixed)), threshold(f, f.analyze(plain))),
+        (denoise(mixed, f), denoise(plain, f)),
+        (denoise(mixed, f, smooth=GRAPH), denoise(plain, f, smooth=GRAPH)),
+    ):
+        assert found.index.equals(mixed.index)
+        np.testing.assert_allclose(found.loc[names], values, atol=1e-12)
+    np.testing.assert_array_equal(best.curve, expected.curve)
+    mixed.loc["n3", "b"] = np.inf
+    with pytest.raises(InvalidInputError, match=r"entry \(3, 1\) \(node 'n3'\) is inf"):
+        denoise(mixed, f)
+
+
+def test_descriptions_name_the_centre():
+    names = [f"n{i}" for i in range(N)]
+    f = wm.wavelets(wm.graphs.Graph(GRAPH.adjacency, node_names=names))
+    rows, table = describe(f), describe(f, table=True)
+    assert rows["centre_name"].tolist() == [names[i] for i in rows["centre"]]
+    assert list(table.index) == names
+    assert table.loc["n5", "centre_name"] == names[table.loc["n5", "centre"]]

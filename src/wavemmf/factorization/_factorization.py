@@ -61,6 +61,9 @@ class Factorization(WaveletMatrix):
         The settings it was computed with.
     error_is_exact : bool
         Whether `residual_norm` is the error itself; if not, the error is no larger than that.
+    node_names : sequence of str, optional
+        What the rows are called. Signals may be pandas Series and DataFrames: their rows are put in
+        order by name, and results are labelled in the same way.
 
     Examples
     --------
@@ -302,7 +305,9 @@ class Factorization(WaveletMatrix):
 
     def _function(self, h: CoreDiagonal) -> Factorization:
         history = History(method="function of a factorization")
-        return Factorization(self.rotations, h, h.norm(), 0.0, history, self.parameters)
+        return replace(
+            self, h=h, matrix_norm=h.norm(), residual_norm=0.0, history=history, error_is_exact=True
+        )
 
     def shifted(self, shift: float) -> Factorization:
         """Return the factorization of the matrix plus ``shift * I``, without factorizing again.

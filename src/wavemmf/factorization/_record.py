@@ -45,6 +45,8 @@ def to_record(f: Factorization) -> tuple[dict[str, Any], Arrays]:
         "history": f.history.to_json(),
         "parameters": f.parameters,
     }
+    if f.node_names is not None:
+        values["node_names"] = list(f.node_names)
     arrays = {name: getattr(f.rotations, name) for name in _ROTATION_ARRAYS}
     arrays["diagonal_of_h"] = f.h.diagonal
     if sp.issparse(f.core):
@@ -75,6 +77,7 @@ def from_record(values: Mapping[str, Any], arrays: Mapping[str, Any]) -> Factori
         history=History.from_json(_checked("history", values["history"], dict)),
         parameters=_checked("parameters", values["parameters"], dict),
         error_is_exact=_checked("error_is_exact", values["error_is_exact"], bool),
+        node_names=values.get("node_names"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..kernels.transform import TRANSFORM_KERNELS
 from ..parallel.threads import num_threads, run_all, scratch
 from ._rotations import Rotations
 
-__all__ = ["as_signal", "transform", "transform_blocks"]
+__all__ = ["as_signal", "check_no_nan", "transform", "transform_blocks", "transform_scratch"]
 
 Signal = npt.NDArray[np.floating[Any]]
 
@@ -34,6 +35,29 @@ def as_signal(x: Any, n: int) -> Signal:
     if signal.ndim not in (1, 2) or signal.shape[0] != n:
         raise InvalidInputError(f"signals must have shape ({n},) or ({n}, m), got {signal.shape}")
     return signal if signal.dtype == np.float32 else signal.astype(np.float64, copy=False)
+
+
+def check_no_nan(x: Any, names: Sequence[str] | None = None) -> None:
+    """Refuse a signal with NaN in it, and say where.
+
+    Examples
+    --------
+    >>> check_no_nan([1.0, float("nan")], ("a", "b"))
+    Traceback (most recent call last):
+    ...
+    wavemmf.errors.InvalidInputError: the signal is NaN at node 1 ('b'): fill it, or let it ...
+    """
+    signal = np.asarray(x)
+    if signal.dtype.kind != "f" or not np.isnan(signal).any():
+        return
+    place = [int(i) for i in np.argwhere(np.isnan(signal))[0]]
+    known = names is not None and place[0] < len(names)
+    name = f" ({names[place[0]]!r})" if names is not None and known else ""
+    column = f" of signal {place[1]}" if len(place) > 1 else ""
+    raise InvalidInputError(
+        f"the signal is NaN at node {place[0]}{name}{column}: fill it, or let it through with "
+        "allow_nan=True"
+    )
 
 
 def transform(rotations: Rotations, x: Any, out: Signal | None, forward: bool) -> Signal:

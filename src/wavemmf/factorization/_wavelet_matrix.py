@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -11,14 +12,15 @@ import numpy.typing as npt
 from scipy.sparse.linalg import LinearOperator
 
 from .._validation import as_generator, check_choice, check_integer, check_memory
-from ..errors import InvalidFactorizationError, SingularError
+from ..errors import InvalidFactorizationError, InvalidInputError, SingularError
 from ._basis import basis_matrix, diagonal_of_product, rows_of_basis
 from ._core_diagonal import CoreDiagonal
 from ._fill import warn_of_large_basis
 from ._like_matrix import LikeMatrix
+from ._names import by_name, check_names
 from ._rotations import Floats, Integers, Rotations
 from ._symmetry import make_symmetric
-from ._transform import Signal, as_signal, transform, transform_scratch
+from ._transform import Signal, as_signal, check_no_nan, transform, transform_scratch
 
 __all__ = ["WaveletMatrix"]
 
@@ -35,6 +37,8 @@ class WaveletMatrix(LikeMatrix):
         Index sets and rotation blocks of all levels: W.
     h : CoreDiagonal
         H, with its core on ``rotations.core``.
+    node_names : sequence of str, optional
+        What the rows are called: pandas signals are put in order by it.
 
     Examples
     --------
@@ -46,6 +50,7 @@ class WaveletMatrix(LikeMatrix):
 
     rotations: Rotations
     h: CoreDiagonal
+    node_names: Sequence[str] | None = field(default=None, kw_only=True)
 
     # Let ``array @ matrix`` call __rmatmul__ instead of iterating over the array.
     __array_ufunc__ = None
@@ -56,6 +61,7 @@ class WaveletMatrix(LikeMatrix):
                 f"H has {self.h.n} rows and a core of {self.h.core_size}, which does not fit "
                 f"rotations of {self.n} coordinates that leave a core of {self.rotations.core.size}"
             )
+        object.__setattr__(self, "node_names", check_names(self.node_names, self.n))
 
     # -- what it is ---------------------------------------------------------------------------
 
@@ -116,19 +122,25 @@ class WaveletMatrix(LikeMatrix):
 
     # -- the transform ------------------------------------------------------------------------
 
-    def analyze(self, x: npt.ArrayLike, out: Signal | None = None) -> Signal:
+    def analyze(self, x: Any, out: Signal | None = None, *, allow_nan: bool = False) -> Any:
         """Return the wavelet coefficients ``W x``.
 
         Parameters
         ----------
-        x : array of shape (n,) or (n, m)
-            One signal or m of them; float32 is transformed in float32, all else in float64.
+        x : array of shape (n,) or (n, m), Series or DataFrame
+            One signal or m of them; float32 is transformed in float32, all else in float64. The
+            index of a Series or DataFrame must hold the name of every node (its number, if there
+            are no `node_names`), in any order.
         out : ndarray, optional
             Where to write the result; shape of `x`, dtype of the result. May be `x` itself.
+        allow_nan : bool
+            Let NaN through, which spoils every coefficient that it reaches, instead of refusing it.
 
         Returns
         -------
-        ndarray of the shape of `x`
+        ndarray of the shape of `x`, or Series or DataFrame with the index of `x`
+            The coefficient with the label of a node is that of the wavelet in whose place the
+            node was dropped.
 
         Examples
         --------
@@ -137,21 +149,25 @@ class WaveletMatrix(LikeMatrix):
         >>> int(np.count_nonzero(np.abs(f.analyze(np.ones(4))) > 1e-9))
         1
         """
-        return transform(self.rotations, x, out, forward=True)
+        return self._transformed(x, out, allow_nan, forward=True)
 
-    def synthesize(self, coefficients: npt.ArrayLike, out: Signal | None = None) -> Signal:
+    def synthesize(
+        self, coefficients: Any, out: Signal | None = None, *, allow_nan: bool = False
+    ) -> Any:
         """Return the signals ``W.T c``; the exact inverse of `analyze`.
 
         Parameters
         ----------
-        coefficients : array of shape (n,) or (n, m)
-            Wavelet coefficients in coordinate order.
+        coefficients : array of shape (n,) or (n, m), Series or DataFrame
+            Wavelet coefficients in coordinate order, or labelled as `analyze` labels them.
         out : ndarray, optional
             Where to write the result.
+        allow_nan : bool
+            Let NaN through instead of refusing it.
 
         Returns
         -------
-        ndarray of the shape of `coefficients`
+        ndarray of the shape of `coefficients`, or Series or DataFrame with their index
 
         Examples
         --------
@@ -161,7 +177,15 @@ class WaveletMatrix(LikeMatrix):
         >>> bool(np.allclose(f.analyze(f.synthesize(c)), c))
         True
         """
-        return transform(self.rotations, coefficients, out, forward=False)
+        return self._transformed(coefficients, out, allow_nan, forward=False)
+
+    def _transformed(self, x: Any, out: Signal | None, allow_nan: bool, forward: bool) -> Any:
+        values, labelled = by_name(x, self.node_names, self.n)
+        if out is not None and values is not x:
+            raise InvalidInputError("out takes plain arrays: leave it out, or give x.to_numpy()")
+        if not allow_nan:
+            check_no_nan(values, self.node_names)
+        return labelled(transform(self.rotations, values, out, forward))
 
     def basis(self, threshold: float = 0.0, return_discarded: bool = False) -> Any:
         """Return the basis W as a sparse array, one wavelet or scaling function per row.
@@ -214,11 +238,13 @@ class WaveletMatrix(LikeMatrix):
 
     # -- the matrix ---------------------------------------------------------------------------
 
-    def __matmul__(self, x: npt.ArrayLike) -> Signal:
+    def __matmul__(self, x: Any) -> Any:
         """Return the product of the approximation with a vector (n,) or matrix (n, m)."""
-        return self.synthesize(self.h @ self.analyze(as_signal(x, self.n)))
+        values, labelled = by_name(x, self.node_names, self.n)
+        coefficients = self.analyze(as_signal(values, self.n), allow_nan=True)
+        return labelled(self.synthesize(self.h @ coefficients, allow_nan=True))
 
-    def __rmatmul__(self, x: npt.ArrayLike) -> Signal:
+    def __rmatmul__(self, x: npt.ArrayLike) -> Any:
         """Return ``x @ approximation``; the approximation is symmetric."""
         return (self @ np.asarray(x).T).T
 
@@ -239,7 +265,7 @@ class WaveletMatrix(LikeMatrix):
         half = self.synthesize(h, out=h)
         dense = np.ascontiguousarray(half.T)
         del h, half  # two of these arrays are enough
-        return make_symmetric(self.synthesize(dense, out=dense))  # type: ignore[arg-type]
+        return make_symmetric(self.synthesize(dense, out=dense))
 
     def as_linear_operator(self, part: str = "matrix") -> LinearOperator:
         """Return a SciPy LinearOperator with a true adjoint.
@@ -277,7 +303,7 @@ class WaveletMatrix(LikeMatrix):
             rmatmat=backward,
         )
 
-    def solve(self, b: npt.ArrayLike, shift: float = 0.0) -> Signal:
+    def solve(self, b: Any, shift: float = 0.0) -> Any:
         """Solve ``(M + shift * I) x = b`` for the approximation M, exactly.
 
         Two transforms, a division, and a system of the size of the core; nothing is densified
@@ -285,14 +311,14 @@ class WaveletMatrix(LikeMatrix):
 
         Parameters
         ----------
-        b : array of shape (n,) or (n, m)
+        b : array of shape (n,) or (n, m), Series or DataFrame
             Right-hand sides.
         shift : float
             Added to the diagonal, for example to make a Laplacian regular.
 
         Returns
         -------
-        array of the shape of `b`
+        array of the shape of `b`, or Series or DataFrame with its index
 
         Raises
         ------
@@ -307,10 +333,11 @@ class WaveletMatrix(LikeMatrix):
         >>> bool(np.allclose(f @ x + 0.1 * x, np.arange(34.0)))
         True
         """
-        signal = as_signal(b, self.n)
+        values, labelled = by_name(b, self.node_names, self.n)
+        signal = as_signal(values, self.n)
         coefficients = self.analyze(signal).reshape(self.n, -1).astype(np.float64)
-        solution = self.synthesize(self.h.solve(coefficients, shift))
-        return solution.reshape(signal.shape).astype(signal.dtype)
+        solution = self.synthesize(self.h.solve(coefficients, shift), allow_nan=True)
+        return labelled(solution.reshape(signal.shape).astype(signal.dtype))
 
     def eigvalsh(self) -> Floats:
         """Return the eigenvalues of the approximation, ascending."""

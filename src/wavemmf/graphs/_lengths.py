@@ -14,6 +14,7 @@ from .._validation import check_choice, check_positive
 from ..errors import InvalidInputError
 from ..io import load_if_path
 from ._laplacian import adjacency
+from ._names import names_of
 
 __all__ = ["vector_lengths", "weights_from_lengths"]
 
@@ -49,7 +50,9 @@ def weights_from_lengths(
     if at_least is not None:
         at_least = check_positive("at_least", at_least)
     graph = load_if_path(graph)
-    given = graph if isinstance(graph, Graph) else Graph(adjacency(graph))
+    given = (
+        graph if isinstance(graph, Graph) else Graph(adjacency(graph), node_names=names_of(graph))
+    )
     edges = sp.coo_array(given.adjacency)
     tails, heads = edges.coords
     long = edges.data if lengths == "weights" else _distances(given, tails, heads)

@@ -23,6 +23,7 @@ __all__ = [
     "from_torch",
     "is_igraph",
     "is_networkx",
+    "is_pandas",
     "is_pyg",
     "is_torch",
     "networkx_adjacency",
@@ -37,6 +38,11 @@ def is_networkx(obj: Any) -> bool:
 def is_igraph(obj: Any) -> bool:
     """Whether `obj` is a graph of python-igraph."""
     return _defined_in(obj, "igraph") and hasattr(obj, "get_edgelist")
+
+
+def is_pandas(obj: Any) -> bool:
+    """Whether `obj` is a Series or a DataFrame."""
+    return _defined_in(obj, "pandas") and hasattr(obj, "index") and hasattr(obj, "to_numpy")
 
 
 def is_pyg(obj: Any) -> bool:

@@ -8,7 +8,9 @@
 True
 """
 
+from ._adapt import COSTS, Adapted, adapt
 from ._bands import bands
+from ._compress import Compressed, compress, decompress
 from ._denoise import denoise
 from ._describe import describe
 from ._terms import BestTerms, best_terms
@@ -16,11 +18,17 @@ from ._threshold import RULES, SHRINKS, noise_level, threshold
 from ._wavelets import wavelets
 
 __all__ = [
+    "COSTS",
     "RULES",
     "SHRINKS",
+    "Adapted",
     "BestTerms",
+    "Compressed",
+    "adapt",
     "bands",
     "best_terms",
+    "compress",
+    "decompress",
     "denoise",
     "describe",
     "noise_level",

@@ -46,7 +46,8 @@ def describe(f: Factorization, graph: Any = None, *, table: bool = False) -> Any
         `bands`. ``centre``: the node where it is largest. ``frequency``: its entry of the diagonal
         of H. ``support``: nodes where it is larger than 0.001. With a graph, ``hops``: steps from
         the centre to the farthest node of the support. If the graph has coordinates,
-        ``distance``: the same as a distance between coordinates.
+        ``distance``: the same as a distance between coordinates. If nodes have names,
+        ``centre_name``; rows of a DataFrame are then labelled as coefficients are.
 
     Examples
     --------
@@ -78,13 +79,19 @@ def describe(f: Factorization, graph: Any = None, *, table: bool = False) -> Any
         columns["hops"] = _hops(matrix, basis, centres)
         if isinstance(graph, Graph) and graph.coordinates is not None:
             columns["distance"] = _distances(graph.coordinates, basis, centres)
+    if f.node_names is not None:
+        columns["centre_name"] = np.array(f.node_names)[centres]
     if table:
-        return require("pandas", "pandas").DataFrame(columns)
+        return require("pandas", "pandas").DataFrame(columns, index=_labels(f))
     kinds = [(name, values.dtype) for name, values in columns.items()]
     rows = np.empty(f.n, kinds)
     for name, values in columns.items():
         rows[name] = values
     return rows
+
+
+def _labels(f: Factorization) -> list[str] | None:
+    return None if f.node_names is None else list(f.node_names)
 
 
 def _levels(f: Factorization) -> npt.NDArray[np.int64]:

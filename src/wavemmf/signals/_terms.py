@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .._validation import check_finite, check_integer
 from ..errors import InvalidInputError
 from ..factorization import Factorization
-from ._check import as_signals, check_factorization
+from ._check import as_signals
 
 __all__ = ["BestTerms", "best_terms"]
 
@@ -24,9 +24,9 @@ class BestTerms:
 
     Attributes
     ----------
-    signal : ndarray
+    signal : ndarray, Series or DataFrame
         The approximation, in the shape of what was given: (n,) or (n, m).
-    coefficients : ndarray
+    coefficients : ndarray, Series or DataFrame
         Wavelet coefficients, all but the largest set to zero.
     terms : int
         How many are kept of each signal.
@@ -34,8 +34,8 @@ class BestTerms:
         Of n + 1 rows: the relative error with 0, 1, ..., n terms: it never rises, and ends at zero.
     """
 
-    signal: Floats
-    coefficients: Floats
+    signal: Any
+    coefficients: Any
     terms: int
     curve: Floats
 
@@ -47,7 +47,7 @@ class BestTerms:
 
 
 def best_terms(
-    f: Factorization, x: npt.ArrayLike, terms: int | None = None, *, share: float | None = None
+    f: Factorization, x: Any, terms: int | None = None, *, share: float | None = None
 ) -> BestTerms:
     r"""Approximate signals by their largest wavelet coefficients.
 
@@ -59,7 +59,7 @@ def best_terms(
     ----------
     f : Factorization
         The basis.
-    x : array of shape (n,) or (n, m)
+    x : array of shape (n,) or (n, m), Series or DataFrame
         One signal or m of them; each keeps its own coefficients.
     terms : int, optional
         How many coefficients are kept.
@@ -78,8 +78,7 @@ def best_terms(
     >>> best.terms, bool(best.error < 0.3), float(best.curve[-1])
     (4, True, 0.0)
     """
-    check_factorization(f)
-    signals = as_signals(x, f.n)
+    signals, labelled = as_signals(x, f)
     count = _count(f.n, terms, share)
     columns: Floats = np.asarray(f.analyze(signals), np.float64).reshape(f.n, -1)
     order = np.argsort(-np.abs(columns), axis=0, kind="stable")
@@ -90,7 +89,7 @@ def best_terms(
     kept = kept.reshape(signals.shape)
     shape = (f.n + 1, *signals.shape[1:])
     approximated = np.asarray(f.synthesize(kept), np.float64)
-    return BestTerms(approximated, kept, count, curve.reshape(shape))
+    return BestTerms(labelled(approximated), labelled(kept), count, curve.reshape(shape))
 
 
 def _count(n: int, terms: Any, share: Any) -> int:

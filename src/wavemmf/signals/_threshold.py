@@ -11,9 +11,9 @@ from .._validation import check_choice
 from ..errors import InputTypeError, InvalidInputError
 from ..factorization import Factorization
 from ._bands import bands
-from ._check import as_signals, check_factorization
+from ._check import as_signals
 
-__all__ = ["RULES", "SHRINKS", "noise_level", "threshold"]
+__all__ = ["RULES", "SHRINKS", "noise_level", "noise_of", "threshold"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -26,7 +26,7 @@ _NORMAL_MEDIAN = 0.6744897501960817
 _ALL_NOISE = 1e100
 
 
-def noise_level(f: Factorization, coefficients: npt.ArrayLike) -> Any:
+def noise_level(f: Factorization, coefficients: Any) -> Any:
     """Estimate the standard deviation of white noise from the finest wavelets.
 
     There signals have few large coefficients, which the median does not see: it is the median of
@@ -36,7 +36,7 @@ def noise_level(f: Factorization, coefficients: npt.ArrayLike) -> Any:
     ----------
     f : Factorization
         The basis.
-    coefficients : array of shape (n,) or (n, m)
+    coefficients : array of shape (n,) or (n, m), Series or DataFrame
         Wavelet coefficients of noisy signals.
 
     Returns
@@ -51,8 +51,7 @@ def noise_level(f: Factorization, coefficients: npt.ArrayLike) -> Any:
     >>> bool(2.5 < noise_level(f, f.analyze(noise)) < 3.5)
     True
     """
-    check_factorization(f)
-    values = as_signals(coefficients, f.n)
+    values, _ = as_signals(coefficients, f)
     finest = values[bands(f) == 0]
     if not len(finest):
         raise InvalidInputError(
@@ -64,18 +63,18 @@ def noise_level(f: Factorization, coefficients: npt.ArrayLike) -> Any:
 
 def threshold(
     f: Factorization,
-    coefficients: npt.ArrayLike,
+    coefficients: Any,
     rule: str | float = "bayes",
     shrink: str = "soft",
     noise: Any = None,
-) -> Floats:
+) -> Any:
     r"""Set small wavelet coefficients to zero; those of the core stay as they are.
 
     Parameters
     ----------
     f : Factorization
         The basis.
-    coefficients : array of shape (n,) or (n, m)
+    coefficients : array of shape (n,) or (n, m), Series or DataFrame
         What ``f.analyze`` gave; signals are treated one by one.
     rule : {"bayes", "sure", "universal"} or float
         How the threshold is chosen, with the noise level :math:`\sigma`: "universal" takes
@@ -104,21 +103,20 @@ def threshold(
     fixed = None if isinstance(rule, str) else _check_fixed(rule)
     if isinstance(rule, str):
         check_choice("rule", rule, RULES)
-    check_factorization(f)
-    values = as_signals(coefficients, f.n)
+    values, labelled = as_signals(coefficients, f)
     columns = values.reshape(f.n, -1)
     band = bands(f)
     limits = np.zeros(columns.shape)
     if fixed is not None:
         limits[band >= 0] = fixed
     elif (band >= 0).any():
-        limits = _limits(columns, band, _noise(f, columns, noise), str(rule))
+        limits = _limits(columns, band, noise_of(f, columns, noise), str(rule))
     size = np.abs(columns)
     if shrink == "soft":
         result = np.sign(columns) * np.maximum(size - limits, 0.0)
     else:
         result = np.where(size > limits, columns, 0.0)
-    return result.reshape(values.shape)
+    return labelled(result.reshape(values.shape))
 
 
 def _check_fixed(rule: Any) -> float:
@@ -134,7 +132,8 @@ def _check_fixed(rule: Any) -> float:
     return number
 
 
-def _noise(f: Factorization, columns: Floats, noise: Any) -> Floats:
+def noise_of(f: Factorization, columns: Floats, noise: Any) -> Floats:
+    """Return the noise level of every signal: the given one, or else that of `noise_level`."""
     if noise is None:
         return np.asarray(noise_level(f, columns))
     count = columns.shape[1]

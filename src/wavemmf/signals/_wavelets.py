@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .._factorize import factorize
 from .._progress import Progress
 from ..factorization import Factorization
 from ..graphs import as_matrix
+from ..graphs._names import names_of
+from ..io import load_if_path
 from ..select import Diffusion
 
 __all__ = ["wavelets"]
@@ -61,8 +64,10 @@ def wavelets(
     >>> bool(np.allclose(f.synthesize(f.analyze(x)), x))
     True
     """
+    graph = load_if_path(graph)
     symmetric = as_matrix(graph, matrix=matrix, symmetrize=symmetrize)
     if core is None:
         core = min(_CORE, -(-symmetric.shape[0] // 10))
     chosen = Diffusion() if select is None else select
-    return factorize(symmetric, core, k, select=chosen, executor=executor, progress=progress)
+    found = factorize(symmetric, core, k, select=chosen, executor=executor, progress=progress)
+    return replace(found, node_names=names_of(graph))

@@ -1,0 +1,277 @@
+"""The basis that suits given signals best: one of several factorizations, fitted to spikes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._graph import Graph
+from .._progress import Progress, silent
+from .._validation import check_choice, check_finite
+from ..errors import InputTypeError, InvalidInputError
+from ..factorization import Factorization, Rotations
+from ..factorization._compress import compress as compress_matrix
+from ..graphs import as_matrix, weights_from_lengths
+from ..io import load_if_path
+from ..select import Diffusion
+from ._aside import aside_levels, can_set_aside, with_aside
+from ._check import as_signals
+from ._compress import Coder, compress
+from ._packed import pack
+from ._terms import best_terms
+from ._wavelets import wavelets
+
+__all__ = ["COSTS", "Adapted", "adapt"]
+
+Floats = npt.NDArray[np.float64]
+
+COSTS = ("bits", "l1", "entropy")
+
+# What is tried for a graph, beside its weights.
+_SIZES = (2, 4)
+_MATRICES = ("normalized_laplacian", "laplacian")
+_TIMES = (2.0, 8.0)
+# Signals that few terms say exactly are compared at this error.
+_LEAST_ERROR = 1e-6
+# About what a coefficient takes, where nothing is set aside and nothing is measured.
+_BITS_OF_A_TERM = 8.0
+
+
+@dataclass(frozen=True)
+class Adapted:
+    """A basis adapted to signals.
+
+    Attributes
+    ----------
+    factorization : Factorization
+        The adapted basis: that of the best candidate, in which some levels may set a node aside.
+    candidate : Factorization
+        The best candidate as it is.
+    name : str
+        What it is called.
+    costs : dict
+        The cost of every candidate, by name.
+    set_aside : int
+        Levels that set a node aside.
+    side_bits : float
+        What it takes to tell the adapted basis to somebody who has the candidates: which one it
+        is, and which levels set a node aside, as `compress` codes it.
+    side_terms : float
+        The same, divided by the bits of one coefficient: so many terms fewer could be said.
+    """
+
+    factorization: Factorization
+    candidate: Factorization
+    name: str
+    costs: dict[str, float]
+    set_aside: int
+    side_bits: float
+    side_terms: float
+
+
+def adapt(
+    x: Any,
+    candidates: Any,
+    *,
+    cost: str = "bits",
+    share: float = 0.1,
+    aside: bool = True,
+    progress: Progress = silent,
+) -> Adapted:
+    r"""Choose the basis in which given signals cost least, and fit it to their spikes.
+
+    Parameters
+    ----------
+    x : array of shape (n,) or (n, m), Series or DataFrame
+        One signal, or m of them that share a basis.
+    candidates : graph, or sequence or dict of Factorization
+        What is chosen from; the keys of a dict are names. For a graph (anything that `wavelets`
+        takes, but for lists) these are its wavelets of both Laplacians with k = 2 and 4 and times 2
+        and 8, with its weights and, if it has coordinates, with 1/distance.
+    cost : {"bits", "l1", "entropy"}
+        What is compared, with coefficients c: the size of `compress` at the relative error that
+        the largest coefficients of the first candidate reach (`share` says how many);
+        :math:`\sum |c_i|`; or :math:`-\sum p_i \log_2 p_i` with :math:`p_i = c_i^2 / \sum c_j^2`.
+        Signals are divided by their norms, and their costs added up.
+    share : float
+        The share of the coefficients that the basis is to be good for.
+    aside : bool
+        Let levels of two coordinates set one aside as it is, so that a spike is one coefficient,
+        where that pays: see the notes.
+    progress : callable
+        Called as ``progress(done, total, note)`` after every candidate.
+
+    Returns
+    -------
+    Adapted
+
+    Notes
+    -----
+    A level keeps one mixture of two coordinates and drops another, its wavelet. A spike thus goes
+    on into every coarser wavelet. With `aside` a level may drop one of its coordinates as it is,
+    and keep the other. The choices make
+    :math:`\sum \min(c_i^2, t^2) + 0.4\, t^2\, \#\text{choices}` small, level by level until none
+    changes; t is the smallest coefficient that is kept. Candidates with k > 2 stay as they are.
+
+    Examples
+    --------
+    >>> import wavemmf as wm
+    >>> graph = wm.graphs.grid(12, 12)
+    >>> x = np.add.outer(np.arange(12.0), np.arange(12.0)).ravel()
+    >>> x[[30, 77, 110]] += 40.0
+    >>> found = adapt(x, [wm.wavelets(graph), wm.wavelets(graph, k=4)])
+    >>> found.name, found.set_aside
+    ('0', 3)
+    >>> fixed = wm.signals.best_terms(found.candidate, x, 14).error
+    >>> bool(wm.signals.best_terms(found.factorization, x, 14 - 2).error < 0.6 * fixed)
+    True
+    """
+    check_choice("cost", cost, COSTS)
+    if not 0.0 < check_finite("share", share) < 1.0:
+        raise InvalidInputError(f"share must be between 0 and 1, got {share!r}")
+    makers = _makers(candidates)
+    costs: dict[str, float] = {}
+    best: _Candidate | None = None
+    error = None
+    for name, make in makers.items():
+        candidate = make(name)
+        signals = _unit_columns(as_signals(x, candidate.basis)[0])
+        error = _error_of_terms(candidate.basis, signals, share) if error is None else error
+        costs[name] = _cost(cost, candidate.basis, signals, error, aside)
+        if best is None or costs[name] < costs[best.name]:
+            best = candidate
+        progress(len(costs), len(makers), f"{name}: {costs[name]:.4g}\n")
+    if best is None:
+        raise InvalidInputError("adapt needs at least one candidate, got none")
+    return _adapted(best, signals, costs, share, aside)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A basis, and the matrix it was made for if that is known."""
+
+    name: str
+    basis: Factorization
+    matrix: Any = None
+
+
+_Maker = Callable[[str], _Candidate]
+
+
+def _makers(candidates: Any) -> dict[str, _Maker]:
+    """Return what makes every candidate, by name: they need not be there all at once."""
+    if isinstance(candidates, Factorization):
+        candidates = [candidates]
+    if isinstance(candidates, list | tuple):
+        candidates = {str(i): each for i, each in enumerate(candidates)}
+    if not isinstance(candidates, Mapping):
+        return _of_graph(load_if_path(candidates))
+    for name, each in candidates.items():
+        if not isinstance(each, Factorization):
+            raise InputTypeError(
+                f"candidates must be a graph or factorizations, but {name!r} is a "
+                f"{type(each).__name__}"
+            )
+    return {str(name): _given(each) for name, each in candidates.items()}
+
+
+def _given(f: Factorization) -> _Maker:
+    return lambda name: _Candidate(name, f)
+
+
+def _of_graph(graph: Any) -> dict[str, _Maker]:
+    graphs = {"": graph}
+    if isinstance(graph, Graph) and graph.coordinates is not None:
+        shortest = 1e-3 * float(np.ptp(graph.coordinates)) or 1.0
+        graphs[", 1/distance"] = weights_from_lengths(graph, "coordinates", at_least=shortest)
+    return {
+        f"{matrix}, k={k}, time={time:g}{weights}": _made(of, k, matrix, time)
+        for weights, of in graphs.items()
+        for k in _SIZES
+        for matrix in _MATRICES
+        for time in _TIMES
+    }
+
+
+def _made(graph: Any, k: int, matrix: str, time: float) -> _Maker:
+    def make(name: str) -> _Candidate:
+        f = wavelets(graph, k=k, matrix=matrix, select=Diffusion(time=time))
+        return _Candidate(name, f, as_matrix(graph, matrix=matrix))
+
+    return make
+
+
+def _unit_columns(signals: Floats) -> Floats:
+    columns = signals.reshape(len(signals), -1)
+    columns = columns / (np.abs(columns).max(initial=0.0) or 1.0)
+    norms = np.linalg.norm(columns, axis=0)
+    return np.asarray(columns / np.where(norms > 0.0, norms, 1.0))
+
+
+def _error_of_terms(f: Factorization, signals: Floats, share: float) -> float:
+    errors = best_terms(f, signals, share=share).error
+    return max(float(np.sqrt(np.mean(errors**2))), _LEAST_ERROR)
+
+
+def _cost(cost: str, f: Factorization, signals: Floats, error: float, aside: bool) -> float:
+    if cost == "bits":
+        return 8.0 * len(compress(signals, f, error=error, adapt=aside).data)
+    sizes = np.abs(f.analyze(signals))
+    if cost == "l1":
+        return float(sizes.sum())
+    energy = sizes[sizes > 0.0] ** 2
+    return float(-(energy * np.log2(energy)).sum())
+
+
+def _adapted(
+    best: _Candidate, signals: Floats, costs: dict[str, float], share: float, aside: bool
+) -> Adapted:
+    f = best.basis
+    which = math.log2(len(costs))
+    ranked = np.sort(np.abs(f.analyze(signals)), axis=0)[::-1]
+    limit = float(np.mean(ranked[min(round(share * f.n), f.n - 1)]))
+    choices = None
+    if aside and limit > 0.0 and can_set_aside(f.rotations):
+        choices = aside_levels(f.rotations, signals, limit)
+    if choices is None or not choices.any():
+        return Adapted(f, f, best.name, costs, 0, which, which / _BITS_OF_A_TERM)
+    bits, of_a_term = _side_bits(Coder(f, signals, adapt=True), limit)
+    rotations = with_aside(f.rotations, choices)
+    return Adapted(
+        _with_rotations(best, rotations),
+        f,
+        best.name,
+        costs,
+        int(np.count_nonzero(choices)),
+        which + bits,
+        (which + bits) / of_a_term,
+    )
+
+
+def _side_bits(coder: Coder, limit: float) -> tuple[float, float]:
+    """Return the bits that the choices take, and the bits of one coefficient."""
+    packed, _ = coder.quantised(limit / coder.unit)
+    rotations = coder.f.rotations
+    alone = len(pack(replace(packed, choices=None), rotations))
+    bare = len(pack(replace(packed, numbers=0 * packed.numbers, choices=None), rotations))
+    terms = np.count_nonzero(packed.numbers)
+    return 8.0 * (len(pack(packed, rotations)) - alone), 8.0 * (alone - bare) / terms
+
+
+def _with_rotations(candidate: _Candidate, rotations: Rotations) -> Factorization:
+    """Return the factorization with other rotations: of the matrix, or of the approximation."""
+    f, matrix = candidate.basis, candidate.matrix
+    exact = matrix is not None
+    h, error = compress_matrix(matrix if exact else f.to_dense(), rotations)
+    return replace(
+        f,
+        rotations=rotations,
+        h=h,
+        residual_norm=error if exact else f.residual_norm + error,
+        error_is_exact=exact,
+    )
