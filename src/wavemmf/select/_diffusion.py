@@ -19,11 +19,13 @@ from .._progress import silent
 from .._validation import check_choice, check_finite, check_positive
 from ..errors import InvalidInputError
 from ..factorization import Rotations
+from ..factorization._basis import basis_matrix
 from ..factorization._compress import compress
 from ..factorization._norms import frobenius_norm
 from ..optimize import Optimizer, optimize_rotations
 from ._greedy import SURVIVORS, greedy_in_order, preferred_survivors
-from ._operator import short_diffusion, squared
+from ._merge import merge_rows
+from ._operator import Walk, short_walk
 from ._order import in_canonical_order, prepared, renumbered
 from ._part import Method, Part, Reduced, reduce_part
 from ._plan import Task
@@ -92,8 +94,8 @@ class Diffusion:
     """
 
     name: ClassVar[str] = "diffusion"
-    time: float = 8.0
-    ratio: float = 0.5
+    time: float = 32.0
+    ratio: float = 0.7
     tolerance: float = 0.003
     survivors: str = "nearest"
 
@@ -151,24 +153,26 @@ class Diffusion:
         n = matrix.shape[0]
         labels = np.arange(n)
         pieces, stages = [], []
-        operator, pruned = short_diffusion(matrix, self.time, self.tolerance)
+        walk = short_walk(matrix, self.time, self.tolerance)
         while labels.size > task.core:
             rows = labels.size
-            if sp.issparse(operator) and rows <= _DENSE_UP_TO:
-                operator = operator.toarray()
+            if sp.issparse(walk.step) and rows <= _DENSE_UP_TO:
+                walk = replace(walk, step=walk.step.toarray(), total=walk.total.toarray())
             target = max(task.core, min(rows - 1, round(self.ratio * rows)))
             own = replace(task, core=target, progress=silent)
-            if sp.issparse(operator):
-                reduced = reduce_sparse(operator, own)
+            if task.k == 2 and optimizer is None:
+                reduced = merge_rows(walk.total, own, self.tolerance)
+            elif sp.issparse(walk.total):
+                reduced = reduce_sparse(walk.total, own)
             else:
-                reduced = self._reduce_dense(operator, own, optimizer)
+                reduced = self._reduce_dense(walk.total, own, optimizer)
             pieces.append((reduced.rotations, labels))
-            stages.append(_record(operator, reduced, pruned))
+            stages.append(_record(walk, reduced))
             labels = labels[reduced.rotations.core]
             note = f"stage {len(stages)}: {labels.size} rows left\n"
             task.progress(n - labels.size, n - task.core, note)
             if labels.size > task.core:
-                operator, pruned = squared(reduced.matrix, self.tolerance)
+                walk = _next(walk, reduced, self.tolerance)
         return Diffused(Rotations.one_after_another(n, pieces), stages)
 
     def _reduce_dense(self, operator: Any, task: Task, optimizer: Optimizer | None) -> Reduced:
@@ -190,13 +194,20 @@ class Diffusion:
         return Method(task.k, task.drop, task.k == 2, survivors == "nearest", self.tolerance)
 
 
-def _record(operator: Any, reduced: Reduced, pruned: float) -> dict[str, Any]:
-    norm = frobenius_norm(operator) or 1.0
+def _next(walk: Walk, reduced: Reduced, tolerance: float) -> Walk:
+    """Restrict the walk to what a stage left, and go on if rows are short enough."""
+    rows = basis_matrix(reduced.rotations)[0][reduced.rotations.core]
+    left = walk.restricted(rows, reduced.matrix)
+    return left.doubled(tolerance) if left.is_short else left
+
+
+def _record(walk: Walk, reduced: Reduced) -> dict[str, Any]:
+    norm = frobenius_norm(walk.total) or 1.0
     return {
-        "rows": operator.shape[0],
+        "rows": walk.step.shape[0],
         "left": reduced.rotations.core.size,
-        "entries": int(operator.nnz if sp.issparse(operator) else operator.size),
-        "pruned": pruned,
+        "entries": int(walk.step.nnz if sp.issparse(walk.step) else walk.step.size),
+        "pruned": walk.pruned,
         "residual": float(np.sqrt(reduced.squared_error)) / norm,
         "discarded": reduced.discarded / norm,
     }
