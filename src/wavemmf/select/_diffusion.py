@@ -19,13 +19,13 @@ from .._progress import silent
 from .._validation import check_choice, check_finite, check_positive
 from ..errors import InvalidInputError
 from ..factorization import Rotations
-from ..factorization._basis import basis_matrix
 from ..factorization._compress import compress
 from ..factorization._norms import frobenius_norm
+from ..kernels.basis import basis_rows
 from ..optimize import Optimizer, optimize_rotations
 from ._greedy import SURVIVORS, greedy_in_order, preferred_survivors
 from ._merge import merge_rows
-from ._operator import Walk, short_walk
+from ._operator import COARSER, Walk, short_walk
 from ._order import in_canonical_order, prepared, renumbered
 from ._part import Method, Part, Reduced, reduce_part
 from ._plan import Task
@@ -96,7 +96,7 @@ class Diffusion:
     name: ClassVar[str] = "diffusion"
     time: float = 32.0
     ratio: float = 0.7
-    tolerance: float = 0.003
+    tolerance: float = 0.001
     survivors: str = "nearest"
 
     def __post_init__(self) -> None:
@@ -161,7 +161,7 @@ class Diffusion:
             target = max(task.core, min(rows - 1, round(self.ratio * rows)))
             own = replace(task, core=target, progress=silent)
             if task.k == 2 and optimizer is None:
-                reduced = merge_rows(walk.total, own, self.tolerance)
+                reduced = merge_rows(walk.total, own, COARSER * self.tolerance)
             elif sp.issparse(walk.total):
                 reduced = reduce_sparse(walk.total, own)
             else:
@@ -196,9 +196,15 @@ class Diffusion:
 
 def _next(walk: Walk, reduced: Reduced, tolerance: float) -> Walk:
     """Restrict the walk to what a stage left, and go on if rows are short enough."""
-    rows = basis_matrix(reduced.rotations)[0][reduced.rotations.core]
-    left = walk.restricted(rows, reduced.matrix)
+    left = walk.restricted(_core_rows(reduced.rotations), reduced.matrix)
     return left.doubled(tolerance) if left.is_short else left
+
+
+def _core_rows(r: Rotations) -> sp.csr_array:
+    """Return the rows of W that are no wavelets; one stage leaves few entries in them."""
+    parts = basis_rows(r.n, r.offsets, r.groups, r.block_offsets, r.blocks, 0.0)
+    indptr, indices, data, _ = parts
+    return sp.csr_array((data, indices, indptr), shape=(r.n, r.n))[r.core]
 
 
 def _record(walk: Walk, reduced: Reduced) -> dict[str, Any]:

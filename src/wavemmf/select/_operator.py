@@ -15,7 +15,7 @@ from ..kernels.multiply import TILE, multiply
 from ..kernels.square import prune_rows, row_energies, square_rows
 from ..parallel.threads import run_all
 
-__all__ = ["Walk", "short_walk", "spectral_range", "square", "squared"]
+__all__ = ["COARSER", "Walk", "short_walk", "spectral_range", "square", "squared"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -23,8 +23,11 @@ Floats = npt.NDArray[np.float64]
 # threads, so that sums do not either.
 _TILES = 4
 _ROWS = 4096
-# Mean entries per row up to which a sparse diffusion is squared.
-_ENTRIES = 48
+# A sparse diffusion is squared if it has at most so many entries per row, or so many in all.
+_SHORT_ROWS = 32
+_FEW_ENTRIES = 2**20
+# The total only ranks pairs that are near: entries so many times larger are left out of it.
+COARSER = 10.0
 # Steps of the Lanczos method: the ends of a spectrum are known to a percent long before.
 _LANCZOS = 32
 # Parts of the spread to which its ends are rounded outwards, so that rounding errors, which differ
@@ -56,8 +59,8 @@ class Walk:
     @property
     def is_short(self) -> bool:
         """Whether rows are short enough for a longer diffusion."""
-        n = self.step.shape[0]
-        return not sp.issparse(self.step) or bool(self.step.nnz <= _ENTRIES * n)
+        most = max(_SHORT_ROWS * self.step.shape[0], _FEW_ENTRIES)
+        return not sp.issparse(self.step) or bool(self.step.nnz <= most)
 
     def doubled(self, tolerance: float) -> Walk:
         """Return the diffusion of twice the time."""
@@ -169,7 +172,7 @@ def _pruned(matrix: Any, tolerance: float) -> sp.csr_array:
     """Return a sparse matrix without entries that are small beside both diagonal entries."""
     matrix = sp.csr_array(matrix)
     roots = np.sqrt(np.maximum(matrix.diagonal(), 0.0))
-    used, _ = prune_rows(matrix.indptr, matrix.indices, matrix.data, roots, tolerance)
+    used, _ = prune_rows(matrix.indptr, matrix.indices, matrix.data, roots, COARSER * tolerance)
     parts = (matrix.data[:used].copy(), matrix.indices[:used].copy(), matrix.indptr)
     return sp.csr_array(parts, shape=matrix.shape)
 
