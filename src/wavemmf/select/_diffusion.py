@@ -2,7 +2,7 @@
 
 The error of a Laplacian's factorization is made by its large eigenvalues, so rotations chosen for
 the Laplacian itself break up smooth signals first. A diffusion is large on smooth signals, and
-rotations chosen for it keep them. Squaring what is left of it after every stage (Coifman, Maggioni:
+rotations chosen for it keep them. Squaring what is left of it after a stage (Coifman, Maggioni:
 Diffusion wavelets, 2006) doubles the time while the rows become fewer, and all stays local.
 """
 
@@ -61,27 +61,33 @@ class Diffused:
 
 @dataclass(frozen=True)
 class Diffusion:
-    r"""Greedy levels on a diffusion, squared from stage to stage: a basis for smooth signals.
+    r"""Levels chosen for diffusions, doubled from stage to stage: a basis for smooth signals.
 
-    The first operator is about :math:`e^{-tB}`, where B is the matrix shifted and scaled to
-    eigenvalues from 0 to 2. A normalized Laplacian is nearly so already, and t is the time of the
-    heat equation. For any other matrix the operator is large where the matrix is small: give a
-    Laplacian, a precision matrix, or minus a kernel. Greedy levels leave `ratio` of the rows,
-    what is left of the operator is squared, and so on until the core is reached. H, frequencies
-    and the error of the factorization belong to the matrix asked for, not to the diffusion.
+    The first diffusion takes a time t, about :math:`e^{-tB}` where B has eigenvalues from 0 to 2.
+    Levels are chosen for the sum of it and all shorter ones, which is large on smooth signals of
+    every scale. A stage leaves `ratio` of the rows; what is left of the diffusion is
+    squared, unless its rows are long already, and so on until the core is reached. For k = 2 a
+    level takes the pair of rows with the combination on which the sum is smallest, and that is its
+    wavelet; for larger k levels are greedy ones. H, frequencies and the error of the factorization
+    belong to the matrix asked for, not to the diffusion.
 
     Parameters
     ----------
     time : float
-        Time t of the first diffusion.
+        Time t of the first diffusion; it is shorter if its rows would be long.
     ratio : float
-        Share of the rows that a stage leaves, between 0 and 1. Closer to 1, the operator is
+        Share of the rows that a stage leaves, between 0 and 1. Closer to 1, the diffusion is
         squared more often.
     tolerance : float
-        Entries of a sparse operator below this times the root of the product of both diagonal
+        Entries of a sparse diffusion below this times the root of the product of both diagonal
         entries are pruned when it is squared; ``history.details["stages"]`` tells how much.
     survivors : {"nearest", "eigenvectors", "auto"}
-        As for `wavemmf.select.Greedy`; the basis stays sparse with "nearest".
+        For k > 2, as for `wavemmf.select.Greedy`; the basis stays sparse with "nearest".
+    balanced : bool
+        Whether the diffusion is a symmetric random walk that leaves constants as they are, made
+        from the entries beside the diagonal alone: the same for every Laplacian of a graph. Else,
+        and if such an entry is positive, it is large where the matrix is small: give a Laplacian,
+        a precision matrix, or minus a kernel.
 
     Examples
     --------
@@ -98,6 +104,7 @@ class Diffusion:
     ratio: float = 0.7
     tolerance: float = 0.001
     survivors: str = "nearest"
+    balanced: bool = True
 
     def __post_init__(self) -> None:
         if not check_positive("time", self.time) <= _LONGEST:
@@ -109,6 +116,8 @@ class Diffusion:
                 f"tolerance must be at least 0 and below 1, got {self.tolerance!r}"
             )
         check_choice("survivors", self.survivors, SURVIVORS)
+        if not isinstance(self.balanced, bool):
+            raise InvalidInputError(f"balanced must be True or False, got {self.balanced!r}")
 
     def select(self, matrix: Any, task: Task) -> Rotations:
         """Run once."""
@@ -153,7 +162,7 @@ class Diffusion:
         n = matrix.shape[0]
         labels = np.arange(n)
         pieces, stages = [], []
-        walk = short_walk(matrix, self.time, self.tolerance)
+        walk = short_walk(matrix, self.time, self.tolerance, self.balanced)
         while labels.size > task.core:
             rows = labels.size
             if sp.issparse(walk.step) and rows <= _DENSE_UP_TO:

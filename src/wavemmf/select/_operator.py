@@ -28,6 +28,9 @@ _SHORT_ROWS = 32
 _FEW_ENTRIES = 2**20
 # The total only ranks pairs that are near: entries so many times larger are left out of it.
 COARSER = 10.0
+# Steps in which rows are made to add up to one, and how nearly they must.
+_BALANCING = 1000
+_BALANCED = 1e-9
 # Steps of the Lanczos method: the ends of a spectrum are known to a percent long before.
 _LANCZOS = 32
 # Parts of the spread to which its ends are rounded outwards, so that rounding errors, which differ
@@ -80,40 +83,72 @@ class Walk:
         return Walk(left / largest if largest > 0.0 else left, total)
 
 
-def short_walk(matrix: Any, time: float, tolerance: float) -> Walk:
+def short_walk(matrix: Any, time: float, tolerance: float, balanced: bool) -> Walk:
     r"""Return a diffusion that is large where the matrix is small.
 
-    With :math:`B = 2 (A - \lambda_{min}) / (\lambda_{max} - \lambda_{min})`, whose eigenvalues lie
-    in [0, 2] as those of a normalized Laplacian do, it is
-    :math:`(I - t B / 2^s)^{2^s} \approx e^{-tB}` with the smallest s for which it has no negative
-    eigenvalue; with fewer squarings if rows would become long. For t = 2 and a bipartite graph
-    these are four steps of the lazy random walk.
+    The first step takes a time of at most 1/2 and has no negative eigenvalue. It is squared as
+    often as the time t asks for, or until rows become long.
+
+    Balanced, it is :math:`S (D + A) S`, where A has the entries of the matrix beside the diagonal,
+    without their sign, D their sums, and the diagonal matrix S makes all rows add up to one:
+    a lazy random walk that is symmetric and leaves constants as they are. Else it is
+    :math:`I - t B / 2^s` with :math:`B = 2 (A - \lambda_{min}) / (\lambda_{max} - \lambda_{min})`,
+    whose eigenvalues lie in [0, 2] as those of a normalized Laplacian do. So it is also if
+    entries beside the diagonal are positive, which is not so for Laplacians.
 
     Examples
     --------
     >>> path = np.array([[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]])
-    >>> short_walk(path, 1.0, 0.0).step.round(3)
+    >>> short_walk(path, 1.0, 0.0, False).step.round(3)
     array([[0.556, 0.333, 0.111],
            [0.333, 0.333, 0.333],
            [0.111, 0.333, 0.556]])
+    >>> short_walk(path, 1.0, 0.0, True).step.sum(axis=0).round(9)
+    array([1., 1., 1.])
     """
-    low, high = spectral_range(matrix)
     doublings = max(0, math.ceil(math.log2(2.0 * time)))
-    factor = 2.0 * time / 2.0**doublings / (high - low) if high > low else 0.0
-    n = matrix.shape[0]
-    step: Any
-    if sp.issparse(matrix):
-        identity = sp.eye_array(n, format="csr")
-        step = sp.csr_array(identity * (1.0 + factor * low) - matrix * factor)
-        step.sort_indices()
-    else:
-        step = np.eye(n) * (1.0 + factor * low) - np.asarray(matrix) * factor
+    step = _balanced_step(matrix) if balanced else None
+    if step is None:
+        step = _step_by_spectrum(matrix, 2.0 * time / 2.0**doublings)
     walk = Walk(step, step)
     for _ in range(doublings):
         if not walk.is_short:
             break
         walk = walk.doubled(tolerance)
     return walk
+
+
+def _step_by_spectrum(matrix: Any, time: float) -> Any:
+    low, high = spectral_range(matrix)
+    factor = time / (high - low) if high > low else 0.0
+    n = matrix.shape[0]
+    if not sp.issparse(matrix):
+        return np.eye(n) * (1.0 + factor * low) - np.asarray(matrix) * factor
+    identity = sp.eye_array(n, format="csr")
+    step = sp.csr_array(identity * (1.0 + factor * low) - matrix * factor)
+    step.sort_indices()
+    return step
+
+
+def _balanced_step(matrix: Any) -> Any:
+    """Return the symmetric lazy walk, or None if an entry beside the diagonal is positive."""
+    weights = -sp.csr_array(matrix)
+    weights.setdiag(0.0)
+    weights.eliminate_zeros()
+    if weights.nnz and weights.data.min() < 0.0:
+        return None
+    sums = np.asarray(weights.sum(axis=1)).ravel()
+    lazy = sp.csr_array(weights + sp.diags_array(np.where(sums > 0.0, sums, 1.0), format="csr"))
+    scale = 1.0 / np.sqrt(2.0 * lazy.diagonal())
+    for _ in range(_BALANCING):
+        added_up = scale * (lazy @ scale)
+        scale /= np.sqrt(added_up)
+        if np.abs(added_up - 1.0).max() < _BALANCED:
+            break
+    sides = sp.diags_array(scale, format="csr")
+    step = sp.csr_array(sides @ lazy @ sides)
+    step.sort_indices()
+    return step if sp.issparse(matrix) else step.toarray()
 
 
 def squared(operator: Any, tolerance: float) -> tuple[Any, float]:
