@@ -100,8 +100,8 @@ class Diffusion:
     """
 
     name: ClassVar[str] = "diffusion"
-    time: float = 32.0
-    ratio: float = 0.7
+    time: float = 128.0
+    ratio: float = 0.8
     tolerance: float = 0.001
     survivors: str = "nearest"
     balanced: bool = True
