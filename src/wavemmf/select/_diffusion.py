@@ -84,10 +84,10 @@ class Diffusion:
     survivors : {"nearest", "eigenvectors", "auto"}
         For k > 2, as for `wavemmf.select.Greedy`; the basis stays sparse with "nearest".
     balanced : bool
-        Whether the diffusion is a symmetric random walk that leaves constants as they are, made
-        from the entries beside the diagonal alone: the same for every Laplacian of a graph. Else,
-        and if such an entry is positive, it is large where the matrix is small: give a Laplacian,
-        a precision matrix, or minus a kernel.
+        Whether the diffusion is a symmetric random walk that leaves constants as they are, the
+        same for every Laplacian of a graph. Else, and if an entry beside the diagonal is positive,
+        it is large where the matrix is small: give a Laplacian, a precision matrix, or minus a
+        kernel.
 
     Examples
     --------

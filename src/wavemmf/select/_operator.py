@@ -25,7 +25,7 @@ _TILES = 4
 _ROWS = 4096
 # A sparse diffusion is squared if it has at most so many entries per row, or so many in all.
 _SHORT_ROWS = 32
-_FEW_ENTRIES = 2**20
+_FEW_ENTRIES = 2**17
 # The total only ranks pairs that are near: entries so many times larger are left out of it.
 COARSER = 10.0
 # Steps in which rows are made to add up to one, and how nearly they must.
@@ -90,8 +90,9 @@ def short_walk(matrix: Any, time: float, tolerance: float, balanced: bool) -> Wa
     often as the time t asks for, or until rows become long.
 
     Balanced, it is :math:`S (D + A) S`, where A has the entries of the matrix beside the diagonal,
-    without their sign, D their sums, and the diagonal matrix S makes all rows add up to one:
-    a lazy random walk that is symmetric and leaves constants as they are. Else it is
+    without their sign, D is the diagonal less :math:`\lambda_{min}`, and the diagonal matrix S makes
+    all rows add up to one: a lazy random walk that is symmetric and leaves constants as they are,
+    the same for all Laplacians of a graph. Else it is
     :math:`I - t B / 2^s` with :math:`B = 2 (A - \lambda_{min}) / (\lambda_{max} - \lambda_{min})`,
     whose eigenvalues lie in [0, 2] as those of a normalized Laplacian do. So it is also if
     entries beside the diagonal are positive, which is not so for Laplacians.
@@ -137,8 +138,8 @@ def _balanced_step(matrix: Any) -> Any:
     weights.eliminate_zeros()
     if weights.nnz and weights.data.min() < 0.0:
         return None
-    sums = np.asarray(weights.sum(axis=1)).ravel()
-    lazy = sp.csr_array(weights + sp.diags_array(np.where(sums > 0.0, sums, 1.0), format="csr"))
+    own = matrix.diagonal() - spectral_range(matrix)[0]
+    lazy = sp.csr_array(weights + sp.diags_array(np.where(own > 0.0, own, 1.0), format="csr"))
     scale = 1.0 / np.sqrt(2.0 * lazy.diagonal())
     for _ in range(_BALANCING):
         added_up = scale * (lazy @ scale)
@@ -146,7 +147,8 @@ def _balanced_step(matrix: Any) -> Any:
         if np.abs(added_up - 1.0).max() < _BALANCED:
             break
     sides = sp.diags_array(scale, format="csr")
-    step = sp.csr_array(sides @ lazy @ sides)
+    step = sides @ lazy @ sides
+    step = sp.csr_array(0.5 * (step + step.T))  # to the last bit
     step.sort_indices()
     return step if sp.issparse(matrix) else step.toarray()
 
