@@ -12,7 +12,8 @@ from wavemmf.factorization._estimate import estimated_error
 from wavemmf.kernels.square import row_energies, square_rows
 from wavemmf.select import Diffusion, Task
 from wavemmf.select import _diffusion as diffusion
-from wavemmf.select._operator import short_diffusion, spectral_range, squared
+from wavemmf.select._merge import merge_rows
+from wavemmf.select._operator import short_walk, spectral_range, squared
 
 SETTINGS = [
     ({"time": 0.0}, "time must be a finite number above 0"),
@@ -21,6 +22,7 @@ SETTINGS = [
     ({"ratio": np.nan}, "ratio must be a finite number"),
     ({"tolerance": -0.1}, "tolerance must be at least 0 and below 1"),
     ({"survivors": "all"}, "survivors must be one of"),
+    ({"balanced": 1}, "balanced must be True or False"),
 ]
 
 
@@ -43,25 +45,27 @@ def test_a_short_diffusion_is_close_to_the_heat_kernel(laplacian, time):
     dense = laplacian.toarray()
     values, vectors = np.linalg.eigh(dense)
     heat = (vectors * np.exp(-time * values)) @ vectors.T
-    operator, pruned = short_diffusion(dense, time, 0.5)
-    scaled = operator / np.linalg.eigvalsh(operator)[-1]
-    assert pruned == 0.0
+    walk = short_walk(dense, time, 0.5, balanced=False)
+    scaled = walk.step / np.linalg.eigvalsh(walk.step)[-1]
+    assert walk.pruned == 0.0
     assert np.linalg.norm(scaled - heat) < 0.35 * np.linalg.norm(heat)
     assert np.linalg.eigvalsh(scaled)[0] > -1e-12
 
 
 def test_dense_and_sparse_operators_agree(laplacian):
-    dense, _ = short_diffusion(laplacian.toarray(), 3.0, 0.0)
-    sparse, pruned = short_diffusion(laplacian, 3.0, 0.0)
-    np.testing.assert_allclose(sparse.toarray(), dense, atol=1e-14)
-    assert pruned == 0.0
+    for balanced in (False, True):
+        dense = short_walk(laplacian.toarray(), 3.0, 0.0, balanced)
+        sparse = short_walk(laplacian, 3.0, 0.0, balanced)
+        np.testing.assert_allclose(sparse.step.toarray(), dense.step, atol=1e-14)
+        np.testing.assert_allclose(sparse.total.toarray(), dense.total, atol=1e-14)
+        assert sparse.pruned == 0.0
 
 
 def test_pruning_is_relative_to_rows_and_accounted_for(rng):
     scales = 10.0 ** -np.arange(40.0)
     matrix = rng.normal(size=(40, 40))
     matrix = np.outer(scales, scales) * (matrix + matrix.T)
-    exact = (matrix / 2.0) @ (matrix / 2.0)
+    exact = matrix @ matrix
     found, share = squared(sp.csr_array(matrix), 0.2)
     ratio = exact[0, 0] / found[0, 0]
     dense = found.toarray() * ratio
@@ -93,8 +97,92 @@ def test_the_range_of_a_spectrum(laplacian, shift):
 
 @pytest.mark.parametrize("value", [0.0, 5.0])
 def test_a_multiple_of_the_identity_diffuses_into_one(value):
-    operator, _ = short_diffusion(value * np.eye(4), 2.0, 0.0)
-    np.testing.assert_allclose(operator / operator[0, 0], np.eye(4), atol=1e-14)
+    for balanced in (False, True):
+        step = short_walk(value * np.eye(4), 2.0, 0.0, balanced).step
+        np.testing.assert_allclose(step / step[0, 0], np.eye(4), atol=1e-14)
+
+
+def test_a_balanced_walk_is_symmetric_and_leaves_constants_as_they_are(rng):
+    weights = sp.random_array((40, 40), density=0.1, rng=rng)
+    weights = sp.csr_array(weights + weights.T)
+    weights.setdiag(0.0)
+    sums = np.asarray(weights.sum(axis=1)).ravel()
+    combinatorial = sp.csr_array(sp.diags_array(sums) - weights)
+    walk = short_walk(combinatorial, 0.5, 0.0, balanced=True)
+    step = walk.step.toarray()
+    np.testing.assert_allclose(step, step.T, atol=1e-15)
+    np.testing.assert_allclose(step.sum(axis=1), 1.0, atol=1e-8)
+    assert np.linalg.eigvalsh(step)[0] > -1e-12
+    same = short_walk(wm.graphs.normalized_laplacian(weights), 0.5, 0.0, balanced=True)
+    np.testing.assert_allclose(same.step.toarray(), step, atol=1e-8)
+
+
+def test_positive_entries_beside_the_diagonal_are_no_walk(rng):
+    matrix = rng.normal(size=(9, 9))
+    matrix = matrix @ matrix.T
+    balanced, plain = (short_walk(matrix, 2.0, 0.0, b).step for b in (True, False))
+    np.testing.assert_array_equal(balanced, plain)
+
+
+def test_the_total_is_near_the_inverse(laplacian):
+    """Of -log T, but for the times before the first step, whose weights add up to one."""
+    values, vectors = np.linalg.eigh(laplacian.toarray())
+    walk = short_walk(laplacian.toarray(), 2.0**12, 0.0, balanced=False)
+    slow = slice(1, 16)
+    found = np.diag(vectors.T @ walk.total @ vectors)[slow] * 2.0**13 + 1.0
+    rate = -np.log(1.0 - values[slow] / 2.0)
+    np.testing.assert_allclose(found * rate * np.log(2.0), 1.0, atol=0.02)
+
+
+# -- pairs --
+
+
+def merged_by_brute_force(operator, core):
+    """The same levels with full matrices: returns the wavelets as rows, and what is left."""
+    n = operator.shape[0]
+    basis, rows = np.eye(n), list(range(n))
+    wavelets = []
+    while len(rows) > core:
+        matrix = basis @ operator @ basis.T
+        pairs = [(a, b) for a in rows for b in rows if a < b]
+        blocks = [np.linalg.eigh(matrix[np.ix_(pair, pair)]) for pair in pairs]
+        best = int(np.argmin([values[0] for values, _ in blocks]))
+        a, b = pairs[best]
+        keep, leave = (a, b) if matrix[a, a] >= matrix[b, b] else (b, a)
+        small, large = (blocks[best][1].T @ basis[[a, b]])[:2]
+        basis[keep], basis[leave] = large, small
+        wavelets.append(small)
+        rows.remove(leave)
+    return np.array(wavelets), (basis @ operator @ basis.T)[np.ix_(rows, rows)]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_merging_pairs_does_what_brute_force_does(rng, sparse):
+    factor = rng.normal(size=(14, 14))
+    operator = factor @ factor.T
+    reduced = merge_rows(sp.csr_array(operator) if sparse else operator, Task(3, 2, 1), 0.0)
+    wavelets, left = merged_by_brute_force(operator, 3)
+    basis = wm.factorization.Factorization.from_rotations(operator, reduced.rotations).basis()
+    found = basis.toarray()[reduced.rotations.wavelets]
+    np.testing.assert_allclose(np.abs(found @ wavelets.T), np.eye(11), atol=1e-9)
+    matrix = reduced.matrix.toarray() if sparse else reduced.matrix
+    np.testing.assert_allclose(np.abs(matrix), np.abs(left), atol=1e-9)
+
+
+def test_what_merging_discards_is_accounted_for(laplacian):
+    walk = short_walk(laplacian, 4.0, 0.0, balanced=True)
+    exact = merge_rows(walk.total, Task(70, 2, 1), 0.0)
+    pruned = merge_rows(walk.total, Task(70, 2, 1), 0.02)
+    assert exact.discarded == 0.0 < pruned.discarded
+    assert pruned.matrix.nnz < exact.matrix.nnz
+    np.testing.assert_array_equal(pruned.matrix.toarray(), pruned.matrix.toarray().T)
+
+
+def test_rows_without_entries_are_dropped_alone():
+    reduced = merge_rows(np.diag([3.0, 1.0, 2.0]), Task(1, 2, 1), 0.0)
+    assert reduced.rotations.wavelets.tolist() == [1, 2]
+    assert reduced.rotations.sizes.tolist() == [1, 1]
+    assert reduced.matrix.tolist() == [[3.0]]
 
 
 # -- what is chosen --

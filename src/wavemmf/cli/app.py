@@ -10,6 +10,7 @@ from .._startup import open_standard_streams
 from .._version import __version__
 from .classify import classify_app
 from .compare import compare
+from .compare_signals import compare_signals_command
 from .errors import ErrorReportingGroup, end_like_interrupts
 from .factorize import factorize
 from .info import info
@@ -67,6 +68,7 @@ app.command()(factorize)
 app.command()(refine)
 app.command()(info)
 app.command()(compare)
+app.command(name="compare signals")(compare_signals_command)
 app.command()(plot)
 app.command()(report)
 app.add_typer(policy_app, name="policy")

@@ -28,6 +28,13 @@ def end_like_interrupts() -> None:
 class ErrorReportingGroup(TyperGroup):
     """A group of commands that reports expected errors; others keep their traceback."""
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command by its name, which may have two words."""
+        both = " ".join(args[:2])
+        if self.get_command(ctx, both) is not None:
+            args = [both, *args[2:]]
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen command."""
         try:

@@ -61,9 +61,9 @@ def mnist_kernel(per_class: int = 100, sigma: float = 10.0) -> NDArray[np.float6
         Symmetric, with unit diagonal.
     """
     sigma = check_positive("sigma", sigma)
-    digits = _read_idx(data_file("mnist/t10k-labels-idx1-ubyte"), dimensions=1)
+    digits = read_idx(data_file("mnist/t10k-labels-idx1-ubyte"), dimensions=1)
     chosen = _first_of_each(digits, "per_class", per_class)
-    images = _read_idx(data_file("mnist/t10k-images-idx3-ubyte"), dimensions=3)
+    images = read_idx(data_file("mnist/t10k-images-idx3-ubyte"), dimensions=3)
     if len(images) != len(digits):
         raise FileFormatError(f"MNIST: {len(images)} images but {len(digits)} labels")
     return _gaussian_kernel(images[chosen].reshape(len(chosen), -1) / 255.0, sigma)
@@ -86,7 +86,7 @@ def _first_of_each(digits: NDArray[np.integer], name: str, count: int) -> NDArra
     return np.concatenate([np.flatnonzero(digits == digit)[:count] for digit in range(10)])
 
 
-def _read_idx(path: Path, dimensions: int) -> NDArray[np.uint8]:
+def read_idx(path: Path, dimensions: int) -> NDArray[np.uint8]:
     """Read the IDX format of MNIST: a magic number, the shape, then bytes."""
     content = read_content(path)
     try:

@@ -138,6 +138,23 @@ def _compared(row: Row, spread: bool) -> Cells:
 # -- wavemmf classify --
 
 
+def _compared_signals(record: Record) -> Table:
+    settings = record.settings
+    headings = ["basis", *(f"{share:.0%}" for share in settings["shares"])]
+    headings += ["seconds", "MB", "non-zeros\nper vector"]
+    title = f"{record.data[0]}, {settings['signal']}: n = {settings['n']}"
+    if any(row["adapted"] for row in record.values):
+        title += " (* chosen for the signal, which the number of coefficients does not count)"
+    return Table(headings, [[_one_basis(row) for row in record.values]], title)
+
+
+def _one_basis(row: Row) -> Cells:
+    nonzeros = "" if row["nonzeros"] is None else f"{row['nonzeros']:.1f}"
+    errors = (f"{error:.3f}" for error in row["errors"])
+    name = row["basis"] + " *" * row["adapted"]
+    return (name, *errors, f"{row['seconds']:.2f}", f"{row['megabytes']:.1f}", nonzeros)
+
+
 def _nodes(record: Record) -> Table:
     first = record.values[0]
     if len(record.values) == 1:
@@ -292,6 +309,7 @@ def _figure2(record: Record) -> Table:
 
 _TABLES: dict[str, Callable[[Record], Table]] = {
     "compare": _compare,
+    "compare signals": _compared_signals,
     "classify nodes": _nodes,
     "classify graphs": _graphs,
     "reproduce table1": _table1,

@@ -1,4 +1,4 @@
-"""The square of a sparse symmetric matrix, without the entries that do not matter."""
+"""Squares and sums of sparse symmetric matrices, without the entries that do not matter."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ._jit import jit
 
-__all__ = ["row_energies", "square_rows"]
+__all__ = ["prune_rows", "row_energies", "square_rows"]
 
 
 @jit
@@ -69,3 +69,29 @@ def square_rows(indptr, indices, data, energies, tolerance, first, last):
             seen[column] = False
         lengths[row - first] = used - before
     return lengths, columns[:used].copy(), values[:used].copy(), pruned
+
+
+@jit
+def prune_rows(indptr, indices, data, roots, tolerance):
+    """Remove, in place, entries up to `tolerance` times the `roots` of both diagonal entries.
+
+    Returns how many entries stay, now at the front of `indices` and `data`, and the squared norm
+    of the others.
+    """
+    used = 0
+    pruned = 0.0
+    first = indptr[0]
+    for row in range(roots.size):
+        last = indptr[row + 1]
+        least = tolerance * roots[row]
+        for q in range(first, last):
+            column, value = indices[q], data[q]
+            if column == row or abs(value) > least * roots[column]:
+                indices[used] = column
+                data[used] = value
+                used += 1
+            else:
+                pruned += value * value
+        first = last
+        indptr[row + 1] = used
+    return used, pruned

@@ -2,7 +2,7 @@
 
 The error of a Laplacian's factorization is made by its large eigenvalues, so rotations chosen for
 the Laplacian itself break up smooth signals first. A diffusion is large on smooth signals, and
-rotations chosen for it keep them. Squaring what is left of it after every stage (Coifman, Maggioni:
+rotations chosen for it keep them. Squaring what is left of it after a stage (Coifman, Maggioni:
 Diffusion wavelets, 2006) doubles the time while the rows become fewer, and all stays local.
 """
 
@@ -21,9 +21,11 @@ from ..errors import InvalidInputError
 from ..factorization import Rotations
 from ..factorization._compress import compress
 from ..factorization._norms import frobenius_norm
+from ..kernels.basis import basis_rows
 from ..optimize import Optimizer, optimize_rotations
 from ._greedy import SURVIVORS, greedy_in_order, preferred_survivors
-from ._operator import short_diffusion, squared
+from ._merge import merge_rows
+from ._operator import COARSER, Walk, short_walk
 from ._order import in_canonical_order, prepared, renumbered
 from ._part import Method, Part, Reduced, reduce_part
 from ._plan import Task
@@ -59,27 +61,33 @@ class Diffused:
 
 @dataclass(frozen=True)
 class Diffusion:
-    r"""Greedy levels on a diffusion, squared from stage to stage: a basis for smooth signals.
+    r"""Levels chosen for diffusions, doubled from stage to stage: a basis for smooth signals.
 
-    The first operator is about :math:`e^{-tB}`, where B is the matrix shifted and scaled to
-    eigenvalues from 0 to 2. A normalized Laplacian is nearly so already, and t is the time of the
-    heat equation. For any other matrix the operator is large where the matrix is small: give a
-    Laplacian, a precision matrix, or minus a kernel. Greedy levels leave `ratio` of the rows,
-    what is left of the operator is squared, and so on until the core is reached. H, frequencies
-    and the error of the factorization belong to the matrix asked for, not to the diffusion.
+    The first diffusion takes a time t, about :math:`e^{-tB}` where B has eigenvalues from 0 to 2.
+    Levels are chosen for the sum of it and all shorter ones, which is large on smooth signals of
+    every scale. A stage leaves `ratio` of the rows; what is left of the diffusion is
+    squared, unless its rows are long already, and so on until the core is reached. For k = 2 a
+    level takes the pair of rows with the combination on which the sum is smallest, and that is its
+    wavelet; for larger k levels are greedy ones. H, frequencies and the error of the factorization
+    belong to the matrix asked for, not to the diffusion.
 
     Parameters
     ----------
     time : float
-        Time t of the first diffusion.
+        Time t of the first diffusion; it is shorter if its rows would be long.
     ratio : float
-        Share of the rows that a stage leaves, between 0 and 1. Closer to 1, the operator is
+        Share of the rows that a stage leaves, between 0 and 1. Closer to 1, the diffusion is
         squared more often.
     tolerance : float
-        Entries of a sparse operator below this times the root of the product of both diagonal
+        Entries of a sparse diffusion below this times the root of the product of both diagonal
         entries are pruned when it is squared; ``history.details["stages"]`` tells how much.
     survivors : {"nearest", "eigenvectors", "auto"}
-        As for `wavemmf.select.Greedy`; the basis stays sparse with "nearest".
+        For k > 2, as for `wavemmf.select.Greedy`; the basis stays sparse with "nearest".
+    balanced : bool
+        Whether the diffusion is a symmetric random walk that leaves constants as they are, the
+        same for every Laplacian of a graph. Else, and if an entry beside the diagonal is positive,
+        it is large where the matrix is small: give a Laplacian, a precision matrix, or minus a
+        kernel.
 
     Examples
     --------
@@ -92,10 +100,11 @@ class Diffusion:
     """
 
     name: ClassVar[str] = "diffusion"
-    time: float = 8.0
-    ratio: float = 0.5
-    tolerance: float = 0.003
+    time: float = 128.0
+    ratio: float = 0.8
+    tolerance: float = 0.001
     survivors: str = "nearest"
+    balanced: bool = True
 
     def __post_init__(self) -> None:
         if not check_positive("time", self.time) <= _LONGEST:
@@ -107,6 +116,8 @@ class Diffusion:
                 f"tolerance must be at least 0 and below 1, got {self.tolerance!r}"
             )
         check_choice("survivors", self.survivors, SURVIVORS)
+        if not isinstance(self.balanced, bool):
+            raise InvalidInputError(f"balanced must be True or False, got {self.balanced!r}")
 
     def select(self, matrix: Any, task: Task) -> Rotations:
         """Run once."""
@@ -151,24 +162,26 @@ class Diffusion:
         n = matrix.shape[0]
         labels = np.arange(n)
         pieces, stages = [], []
-        operator, pruned = short_diffusion(matrix, self.time, self.tolerance)
+        walk = short_walk(matrix, self.time, self.tolerance, self.balanced)
         while labels.size > task.core:
             rows = labels.size
-            if sp.issparse(operator) and rows <= _DENSE_UP_TO:
-                operator = operator.toarray()
+            if sp.issparse(walk.step) and rows <= _DENSE_UP_TO:
+                walk = replace(walk, step=walk.step.toarray(), total=walk.total.toarray())
             target = max(task.core, min(rows - 1, round(self.ratio * rows)))
             own = replace(task, core=target, progress=silent)
-            if sp.issparse(operator):
-                reduced = reduce_sparse(operator, own)
+            if task.k == 2 and optimizer is None:
+                reduced = merge_rows(walk.total, own, COARSER * self.tolerance)
+            elif sp.issparse(walk.total):
+                reduced = reduce_sparse(walk.total, own)
             else:
-                reduced = self._reduce_dense(operator, own, optimizer)
+                reduced = self._reduce_dense(walk.total, own, optimizer)
             pieces.append((reduced.rotations, labels))
-            stages.append(_record(operator, reduced, pruned))
+            stages.append(_record(walk, reduced))
             labels = labels[reduced.rotations.core]
             note = f"stage {len(stages)}: {labels.size} rows left\n"
             task.progress(n - labels.size, n - task.core, note)
             if labels.size > task.core:
-                operator, pruned = squared(reduced.matrix, self.tolerance)
+                walk = _next(walk, reduced, self.tolerance)
         return Diffused(Rotations.one_after_another(n, pieces), stages)
 
     def _reduce_dense(self, operator: Any, task: Task, optimizer: Optimizer | None) -> Reduced:
@@ -190,13 +203,26 @@ class Diffusion:
         return Method(task.k, task.drop, task.k == 2, survivors == "nearest", self.tolerance)
 
 
-def _record(operator: Any, reduced: Reduced, pruned: float) -> dict[str, Any]:
-    norm = frobenius_norm(operator) or 1.0
+def _next(walk: Walk, reduced: Reduced, tolerance: float) -> Walk:
+    """Restrict the walk to what a stage left, and go on if rows are short enough."""
+    left = walk.restricted(_core_rows(reduced.rotations), reduced.matrix)
+    return left.doubled(tolerance) if left.is_short else left
+
+
+def _core_rows(r: Rotations) -> sp.csr_array:
+    """Return the rows of W that are no wavelets; one stage leaves few entries in them."""
+    parts = basis_rows(r.n, r.offsets, r.groups, r.block_offsets, r.blocks, 0.0)
+    indptr, indices, data, _ = parts
+    return sp.csr_array((data, indices, indptr), shape=(r.n, r.n))[r.core]
+
+
+def _record(walk: Walk, reduced: Reduced) -> dict[str, Any]:
+    norm = frobenius_norm(walk.total) or 1.0
     return {
-        "rows": operator.shape[0],
+        "rows": walk.step.shape[0],
         "left": reduced.rotations.core.size,
-        "entries": int(operator.nnz if sp.issparse(operator) else operator.size),
-        "pruned": pruned,
+        "entries": int(walk.step.nnz if sp.issparse(walk.step) else walk.step.size),
+        "pruned": walk.pruned,
         "residual": float(np.sqrt(reduced.squared_error)) / norm,
         "discarded": reduced.discarded / norm,
     }
