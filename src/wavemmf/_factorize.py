@@ -19,7 +19,7 @@ from ._validation import (
     core_size,
 )
 from .errors import InvalidInputError
-from .factorization import Factorization, History, Rotations
+from .factorization import KINDS, Factorization, History, Rotations
 from .factorization._compress import compress
 from .factorization._norms import frobenius_norm
 from .graphs import as_matrix
@@ -39,6 +39,7 @@ from .select import (
     as_index_sets,
     as_selector,
     check_chosen,
+    check_compact,
 )
 
 __all__ = ["ENGINES", "completed", "factorize"]
@@ -69,6 +70,7 @@ def factorize(
     matrix: str | None = None,
     symmetrize: bool = False,
     engine: str = "auto",
+    rotations: str = "full",
     executor: Any = None,
     progress: Progress = silent,
 ) -> Factorization:
@@ -124,6 +126,10 @@ def factorize(
         Accept an asymmetric matrix as ``(A + A.T) / 2``.
     engine : {"auto", "dense", "sparse"}
         Storage the greedy selector works on; "auto" decides by size and sparsity.
+    rotations : {"full", "compact"}
+        How levels are stored: as blocks of k^2 numbers, or, if each drops one wavelet, as that
+        wavelet of k numbers, with the rows that survive nearest to the coordinates. At equal
+        numbers or multiplications compact levels of larger k have much smaller errors.
     executor : str or dask.distributed.Client, optional
         Run the parts of a large sparse matrix, and the runs of a search with restarts, on a Dask
         cluster, given by a client or the address of its scheduler. The result is the same.
@@ -153,6 +159,7 @@ def factorize(
     True
     """
     check_choice("engine", engine, ENGINES)
+    check_choice("rotations", rotations, KINDS)
     seed = check_integer("seed", seed, 0)
     selector = as_selector(select)
     optimizer = as_optimizer(optimize, steps)
@@ -169,12 +176,14 @@ def factorize(
     if isinstance(selector, Explicit):
         core = _core_of_explicit(selector.indices, n, core)
     core, k, drop = check_mmf_parameters(n, core, k, drop)
+    if rotations == "compact":
+        check_compact(selector, drop)
     symmetric = _prepare(symmetric, engine, selector, core)
     in_stages = _works_in_stages(symmetric, selector, engine, plan, optimizer)
     if optimizer is not None and not in_stages:
         check_memory(6 * 8 * n * n, f"optimising rotations of {n} rows")
 
-    task = Task(core, k, drop, seed, progress)
+    task = Task(core, k, drop, seed, progress, rotations=rotations)
     parameters = {
         "core": core,
         "k": k,
@@ -184,6 +193,7 @@ def factorize(
         "restarts": plan.count,
         "seed": seed,
         "engine": "sparse" if sp.issparse(symmetric) else "dense",
+        "rotations": rotations,
     }
     history: History | None
     with use_executor(executor):
@@ -196,11 +206,11 @@ def factorize(
             )
         start = time.perf_counter()
         if plan.count:
-            rotations, history = search(symmetric, selector, task, plan, optimizer)
+            chosen, history = search(symmetric, selector, task, plan, optimizer)
         else:
-            rotations, history = _choose_once(symmetric, selector, task, optimizer)
+            chosen, history = _choose_once(symmetric, selector, task, optimizer)
     spent = time.perf_counter() - start
-    return completed(symmetric, rotations, history, parameters, spent)
+    return completed(symmetric, chosen, history, parameters, spent)
 
 
 def completed(

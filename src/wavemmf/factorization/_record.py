@@ -39,6 +39,7 @@ def to_record(f: Factorization) -> tuple[dict[str, Any], Arrays]:
     """
     values = {
         "n": f.n,
+        "rotations": f.rotations.kind,
         "matrix_norm": f.matrix_norm,
         "residual_norm": f.residual_norm,
         "error_is_exact": f.error_is_exact,
@@ -66,7 +67,8 @@ def from_record(values: Mapping[str, Any], arrays: Mapping[str, Any]) -> Factori
     if np.shape(arrays["diagonal_of_h"]) != (n,):
         held = np.shape(arrays["diagonal_of_h"])
         raise ValueError(f"n is {n}, but diagonal_of_h has shape {held}")
-    rotations = Rotations(n, *(arrays[name] for name in _ROTATION_ARRAYS))
+    kind = _checked("rotations", values["rotations"], str)
+    rotations = Rotations(n, *(arrays[name] for name in _ROTATION_ARRAYS), kind)
     return Factorization(
         rotations,
         CoreDiagonal(arrays["diagonal_of_h"], _core(arrays, rotations.core.size), rotations.core),
