@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from .._files import atomic_write
 from ..errors import FileFormatError, InvalidFactorizationError, TooLargeError
@@ -17,7 +18,10 @@ __all__ = ["FORMAT_VERSION", "load", "save"]
 FORMAT_VERSION = 3  # 2: the core may be sparse, the error a bound; 3: levels may be compact
 _FORMAT = "wavemmf-factorization"
 # What files of earlier versions do not say: there were no bounds, and no compact levels.
-_UNSAID = {1: {"error_is_exact": True, "rotations": "full"}, 2: {"rotations": "full"}}
+_UNSAID: dict[int, dict[str, Any]] = {
+    1: {"error_is_exact": True, "rotations": "full"},
+    2: {"rotations": "full"},
+}
 
 
 def save(factorization: Factorization, path: str | os.PathLike[str]) -> None:
