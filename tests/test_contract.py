@@ -27,8 +27,33 @@ SELECTORS = {
 SIZES = [(2, 1), (3, 1), (3, 2), (4, 1), (5, 3), (8, 1), (8, 7)]
 
 
-def factorize(a: np.ndarray, selector: str, k: int, drop: int, core: int) -> wm.Factorization:
-    return wm.factorize(a, core=core, k=k, drop=drop, seed=3, **SELECTORS[selector])
+COMPACT = [name for name in SELECTORS if name != "greedy-eigenvectors"]
+
+
+def factorize(
+    a: np.ndarray, selector: str, k: int, drop: int, core: int, rotations: str = "full"
+) -> wm.Factorization:
+    settings = {"rotations": rotations, **SELECTORS[selector]}
+    return wm.factorize(a, core=core, k=k, drop=drop, seed=3, **settings)
+
+
+def check_everything(f: wm.Factorization, a: np.ndarray) -> None:
+    oracle.check_constraints(f)
+    scale = max(np.linalg.norm(a), 1e-300)
+    w = oracle.basis(f)
+    dense = f.to_dense()
+    np.testing.assert_allclose(w @ w.T, np.eye(f.n), atol=1e-12)
+    np.testing.assert_allclose(dense, oracle.best_approximation(f, a), atol=1e-11 * scale)
+    assert abs(f.error() - np.linalg.norm(a - dense)) <= 1e-9 * scale
+    np.testing.assert_allclose(f.basis().toarray(), w, atol=1e-12)
+    np.testing.assert_array_equal(dense, dense.T)
+    squared = np.linalg.norm(f.h.to_sparse().toarray()) ** 2
+    assert f.error() ** 2 == pytest.approx(scale**2 - squared, abs=1e-9 * scale**2)
+
+    x = np.random.default_rng(0).normal(size=(f.n, 3))
+    np.testing.assert_allclose(f.analyze(x), w @ x, atol=1e-12)
+    np.testing.assert_allclose(f.synthesize(f.analyze(x)), x, atol=1e-12)
+    np.testing.assert_allclose(f @ x, dense @ x, atol=1e-11 * scale)
 
 
 @pytest.mark.parametrize("matrix", oracle.MATRICES)
@@ -44,22 +69,18 @@ class TestContract:
         return factorize(a, selector, k, drop, core=min(3, len(a)))
 
     def test_everything_against_the_dense_oracle(self, f: wm.Factorization, a: np.ndarray) -> None:
-        oracle.check_constraints(f)
-        scale = max(np.linalg.norm(a), 1e-300)
-        w = oracle.basis(f)
-        dense = f.to_dense()
-        np.testing.assert_allclose(w @ w.T, np.eye(f.n), atol=1e-12)
-        np.testing.assert_allclose(dense, oracle.best_approximation(f, a), atol=1e-11 * scale)
-        assert abs(f.error() - np.linalg.norm(a - dense)) <= 1e-9 * scale
-        np.testing.assert_allclose(f.basis().toarray(), w, atol=1e-12)
-        np.testing.assert_array_equal(dense, dense.T)
-        squared = np.linalg.norm(f.h.to_sparse().toarray()) ** 2
-        assert f.error() ** 2 == pytest.approx(scale**2 - squared, abs=1e-9 * scale**2)
+        check_everything(f, a)
 
-        x = np.random.default_rng(0).normal(size=(f.n, 3))
-        np.testing.assert_allclose(f.analyze(x), w @ x, atol=1e-12)
-        np.testing.assert_allclose(f.synthesize(f.analyze(x)), x, atol=1e-12)
-        np.testing.assert_allclose(f @ x, dense @ x, atol=1e-11 * scale)
+
+@pytest.mark.parametrize("matrix", oracle.MATRICES)
+@pytest.mark.parametrize("k", [2, 3, 8, 17])
+@pytest.mark.parametrize("selector", COMPACT)
+def test_compact_levels_against_the_dense_oracle(selector: str, k: int, matrix: str) -> None:
+    a = oracle.MATRICES[matrix]
+    f = factorize(a, selector, k, 1, core=min(3, len(a)), rotations="compact")
+    assert f.rotations.kind == "compact"
+    assert f.rotations.blocks.size == f.rotations.groups.size
+    check_everything(f, a)
 
 
 @pytest.mark.parametrize("selector", SELECTORS)

@@ -20,7 +20,7 @@ from ._validation import (
     core_size,
 )
 from .errors import InvalidInputError
-from .factorization import Factorization, History, Rotations
+from .factorization import KINDS, Factorization, History, Rotations
 from .factorization._compress import compress
 from .factorization._norms import frobenius_norm
 from .graphs import as_matrix
@@ -39,6 +39,7 @@ from .select import (
     as_index_sets,
     as_selector,
     check_chosen,
+    check_compact,
 )
 
 __all__ = ["completed", "factorize"]
@@ -61,6 +62,7 @@ def factorize(
     matrix: str | None = None,
     symmetrize: bool = False,
     engine: str = "auto",
+    rotations: str = "full",
     executor: Any = None,
     progress: Progress | bool | None = None,
 ) -> Factorization:
@@ -117,6 +119,10 @@ def factorize(
     engine : {"auto", "dense", "sparse"}
         Storage the greedy selector works on; "auto" takes what is estimated to cost less, and
         ``history.details["engine"]`` says which and why.
+    rotations : {"full", "compact"}
+        How levels are stored: as blocks of k^2 numbers, or, if each drops one wavelet, as that
+        wavelet of k numbers, with the rows that survive nearest to the coordinates. At equal
+        numbers or multiplications compact levels of larger k have much smaller errors.
     executor : str or dask.distributed.Client, optional
         Run the parts of a large sparse matrix, and the runs of a search with restarts, on a Dask
         cluster, given by a client or the address of its scheduler. The result is the same.
@@ -148,6 +154,7 @@ def factorize(
     True
     """
     check_choice("engine", engine, ENGINES)
+    check_choice("rotations", rotations, KINDS)
     seed = check_integer("seed", seed, 0)
     selector = as_selector(select)
     optimizer = as_optimizer(optimize, steps)
@@ -165,6 +172,8 @@ def factorize(
     if isinstance(selector, Explicit):
         core = _core_of_explicit(selector.indices, n, core)
     core, k, drop = check_mmf_parameters(n, core, k, drop)
+    if rotations == "compact":
+        check_compact(selector, drop)
     chosen = choose_engine(symmetric, engine, selector)
     symmetric = _prepare(symmetric, chosen.name, core)
     in_stages = _works_in_stages(symmetric, selector, engine, plan, optimizer)
@@ -180,9 +189,10 @@ def factorize(
         "restarts": plan.count,
         "seed": seed,
         "engine": chosen.name,
+        "rotations": rotations,
     }
     with use_executor(executor), progress_shown("factorizing", progress) as shown:
-        task = Task(core, k, drop, seed, shown)
+        task = Task(core, k, drop, seed, shown, rotations=rotations)
         found = _factorized(symmetric, selector, task, plan, optimizer, parameters, in_stages)
     details = {**found.history.details, "engine": f"{chosen.name}, {chosen.why}"}
     history = replace(found.history, details=details)
@@ -207,11 +217,11 @@ def _factorized(
     history: History | None
     start = time.perf_counter()
     if plan.count:
-        rotations, history = search(symmetric, selector, task, plan, optimizer)
+        chosen, history = search(symmetric, selector, task, plan, optimizer)
     else:
-        rotations, history = _choose_once(symmetric, selector, task, optimizer)
+        chosen, history = _choose_once(symmetric, selector, task, optimizer)
     spent = time.perf_counter() - start
-    return completed(symmetric, rotations, history, parameters, spent)
+    return completed(symmetric, chosen, history, parameters, spent)
 
 
 def completed(

@@ -11,15 +11,15 @@ from typing import Any
 from ._cache import ResultCache, open_cache
 from ._factorize import completed, factorize
 from ._progress import Progress, progress_shown
-from ._validation import check_integer, check_mmf_parameters, core_size
+from ._validation import check_choice, check_integer, check_mmf_parameters, core_size
 from .errors import InvalidInputError, TooLargeError
-from .factorization import Factorization
+from .factorization import KINDS, Factorization
 from .graphs import as_matrices
 from .graphs._names import names_of
 from .io import load_if_path
 from .optimize import Optimizer, as_optimizer, optimize_rotations
 from .parallel.executor import use_executor
-from .select import Greedy, as_selector
+from .select import Greedy, as_selector, check_compact
 from .select._batch import LARGEST, greedy_batch
 
 __all__ = ["factorize_many"]
@@ -40,13 +40,14 @@ class _Plan:
     drop: int
     select: Greedy
     optimize: Optimizer | None
+    rotations: str
 
     def parameters(self, n: int) -> dict[str, Any]:
         """Return what a factorization of n rows is told to be computed with."""
         return {
             "core": self.core_of(n), "k": self.k, "drop": self.drop, "select": self.select.name,
             "optimize": None if self.optimize is None else self.optimize.name,
-            "restarts": 0, "seed": 0, "engine": "dense",
+            "restarts": 0, "seed": 0, "engine": "dense", "rotations": self.rotations,
         }  # fmt: skip
 
     def core_of(self, n: int) -> int:
@@ -66,6 +67,7 @@ def factorize_many(
     steps: int | None = None,
     matrix: str | None = None,
     symmetrize: bool = False,
+    rotations: str = "full",
     executor: Any = None,
     cache: bool | str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
@@ -88,7 +90,7 @@ def factorize_many(
         The selector, such as ``wm.select.Greedy(survivors="nearest")``.
     optimize, steps
         As for `wavemmf.factorize`, without callback and checkpoint.
-    matrix, symmetrize
+    matrix, symmetrize, rotations
         As for `wavemmf.factorize`.
     executor : str or dask.distributed.Client, optional
         Run on a Dask cluster, given by a client or the address of its scheduler.
@@ -122,7 +124,7 @@ def factorize_many(
     >>> results[20].error() == wm.factorize(graphs[20], core=4, k=4).error()
     True
     """
-    plan = _plan(core, k, drop, select, as_optimizer(optimize, steps))
+    plan = _plan(core, k, drop, select, as_optimizer(optimize, steps), rotations)
     store = open_cache(cache)
     given = list(graphs)
     matrices = as_matrices(given, matrix, symmetrize, dense_up_to=_DENSE_UP_TO)
@@ -143,7 +145,9 @@ def _named(f: Factorization, graph: Any) -> Factorization:
     return f if names is None else replace(f, node_names=names)
 
 
-def _plan(core: Any, k: int, drop: int, select: Any, optimizer: Optimizer | None) -> _Plan:
+def _plan(
+    core: Any, k: int, drop: int, select: Any, optimizer: Optimizer | None, rotations: str
+) -> _Plan:
     selector = as_selector(select)
     if not isinstance(selector, Greedy):
         raise InvalidInputError(
@@ -155,7 +159,9 @@ def _plan(core: Any, k: int, drop: int, select: Any, optimizer: Optimizer | None
     # Any size is allowed, so it is checked for a matrix as large as that.
     size = 1 if core is None or isinstance(core, float) else check_integer("core", core, 0)
     _, k, drop = check_mmf_parameters(size, core, k, drop)
-    return _Plan(core, k, drop, selector, optimizer)
+    if check_choice("rotations", rotations, KINDS) == "compact":
+        check_compact(selector, drop)
+    return _Plan(core, k, drop, selector, optimizer, rotations)
 
 
 def _chunks(matrices: Sequence[Any]) -> list[list[Any]]:
@@ -222,7 +228,8 @@ def factorize_chunk(matrices: list[Any], first: int, plan: _Plan) -> list[Factor
         if matrices[0].shape[0] > LARGEST:
             core = plan.core_of(matrices[0].shape[0])
             settings = (core, plan.k, plan.drop, plan.select, plan.optimize)
-            return [_unless_interrupted(factorize(matrices[0], *settings))]
+            made = factorize(matrices[0], *settings, rotations=plan.rotations)
+            return [_unless_interrupted(made)]
         return _factorize_small(matrices, plan)
     except TooLargeError as error:
         raise TooLargeError(f"graph {first}: {error}") from error
@@ -231,8 +238,10 @@ def factorize_chunk(matrices: list[Any], first: int, plan: _Plan) -> list[Factor
 def _factorize_small(matrices: list[Any], plan: _Plan) -> list[Factorization]:
     start = time.perf_counter()
     cores = [plan.core_of(len(matrix)) for matrix in matrices]
-    greedy = plan.select
-    chosen = greedy_batch(matrices, cores, plan.k, plan.drop, greedy.pairs, greedy.survivors)
+    compact = plan.rotations == "compact"
+    survivors = "nearest" if compact else plan.select.survivors
+    chosen = greedy_batch(matrices, cores, plan.k, plan.drop, plan.select.pairs, survivors)
+    chosen = [rotations.to_compact() if compact else rotations for rotations in chosen]
     seconds = (time.perf_counter() - start) / len(matrices)
     made = []
     for matrix, rotations in zip(matrices, chosen, strict=True):

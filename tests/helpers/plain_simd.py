@@ -69,13 +69,42 @@ def cayley_block(
     out[_row(entry, square)] = polished.ravel()
 
 
+def turn_plane(
+    x: Array, groups: Array, first: int, size: int, weights: Array, entry: int, sign: float,
+    columns: int,
+) -> None:  # fmt: skip
+    _moved(x, groups[first : first + size], weights[entry : entry + size], sign, columns)
+
+
+def carry_plane(
+    y: Array, v: Array, groups: Array, first: int, size: int, weights: Array, entry: int,
+    out: Array, columns: int,
+) -> None:  # fmt: skip
+    group, wavelet = groups[first : first + size], weights[entry : entry + size]
+    before = [tile.reshape(-1, columns)[group] for tile in (y, v)]
+    move_y, move_v = (_moved(tile, group, wavelet, -1.0, columns) for tile in (y, v))
+    gained = before[1] @ move_y - before[0] @ move_v
+    gained[0] *= -1.0
+    out[entry : entry + size] += gained
+
+
+def _moved(x: Array, group: Array, wavelet: Array, sign: float, columns: int) -> Array:
+    """Turn the rows of a group, and return what all but the first are moved by."""
+    rows = x.reshape(-1, columns)
+    own, along = rows[group[0]].copy(), wavelet[1:] @ rows[group[1:]]
+    move = -(sign * own + along / (1.0 + wavelet[0]))
+    rows[group[0]] = wavelet[0] * own + sign * along
+    rows[group[1:]] += np.outer(wavelet[1:], move)
+    return move
+
+
 def _row(start: int, length: int) -> slice:
     return slice(int(start), int(start) + length)
 
 
 PLAIN = (
-    add_and_multiply, add_multiple, cayley_block, copy_row, four_products, multiply_rows,
-    transpose_square,
+    add_and_multiply, add_multiple, carry_plane, cayley_block, copy_row, four_products,
+    multiply_rows, transpose_square, turn_plane,
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from .._progress import progress_bar
 from .._restarts import Search
 from .._validation import check_choice
 from ..errors import InvalidInputError
+from ..factorization import KINDS
 from ..select import PAIRS, SELECTORS, SURVIVORS, Selector
 from .delivery import check_output, deliver
 from .inputs import (
@@ -80,6 +81,9 @@ def factorize(
     engine: Annotated[
         str, typer.Option(metavar="|".join(ENGINES), help="Storage the selector works on.")
     ] = "auto",
+    rotations: Annotated[
+        str, typer.Option(metavar="|".join(KINDS), help="Levels as blocks or as wavelets.")
+    ] = "full",
     pairs: Annotated[
         str | None,
         typer.Option(
@@ -137,6 +141,7 @@ def factorize(
             matrix=matrix,
             symmetrize=symmetrize,
             engine=engine,
+            rotations=rotations,
             executor=dask,
             progress=progress,
         )

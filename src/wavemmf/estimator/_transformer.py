@@ -29,7 +29,7 @@ class MMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    core, k, drop, select, optimize, steps, restarts, seed, symmetrize
+    core, k, drop, select, optimize, steps, restarts, seed, symmetrize, rotations
         As in `wavemmf.factorize`.
     affinity : {"precomputed", "covariance"}
         What is factorized: the matrix or graph given to `fit`, which relates the features to
@@ -72,6 +72,7 @@ class MMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         affinity: str = "precomputed",
         matrix: str | None = None,
         symmetrize: bool = False,
+        rotations: str = "full",
     ) -> None:
         self.core = core
         self.k = k
@@ -84,6 +85,7 @@ class MMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.affinity = affinity
         self.matrix = matrix
         self.symmetrize = symmetrize
+        self.rotations = rotations
 
     def fit(self, A: Any, y: Any = None) -> MMF:
         """Factorize.
@@ -104,7 +106,7 @@ class MMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.factorization_ = factorize(
             self._matrix(A), self.core, self.k, self.drop, self.select, self.optimize,
             steps=self.steps, restarts=self.restarts, seed=self.seed,
-            symmetrize=self.symmetrize,
+            symmetrize=self.symmetrize, rotations=self.rotations,
         )  # fmt: skip
         self._n_features_out = self.factorization_.n
         return self

@@ -18,12 +18,13 @@ from ._record import ARRAYS, from_record, to_record
 
 __all__ = ["COLLECTION_VERSION", "load_collection", "save_collection"]
 
-#: Version of the layout; only files of this one are read.
-COLLECTION_VERSION = 2  # 2: the core may be sparse, and whether the error is a bound is kept
+#: Version of the layout; those since 2 are read.
+COLLECTION_VERSION = 3  # 2: cores may be sparse, errors bounds; 3: levels may be compact
 _FORMAT = "wavemmf-collection"
 _RECORDS = ("errors", "seconds")  # of the history; long lists of numbers are kept as arrays
 _NAMES = (*ARRAYS, *_RECORDS)
 _NOTHING = np.empty(0)
+_UNSAID = {"rotations": "full"}  # by files of version 2
 # What records raise that are not what they should be.
 _DAMAGE = (
     KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, RecursionError,
@@ -69,7 +70,7 @@ def load_collection(path: str | os.PathLike[str]) -> list[Factorization]:
     """
     file = Path(path)
     header, arrays = read_archive(file, _FORMAT, COLLECTION_VERSION)
-    if header["version"] < COLLECTION_VERSION:
+    if header["version"] < 2:
         raise FileFormatError(
             f"{file} has format version {header['version']}, which does not tell errors from "
             "bounds; compute it again"
@@ -78,7 +79,7 @@ def load_collection(path: str | os.PathLike[str]) -> list[Factorization]:
         lengths = arrays["lengths"]
         pieces = {name: _split(arrays[name], lengths[row]) for row, name in enumerate(_NAMES)}
         return [
-            _from_flat_record(values, {name: pieces[name][i] for name in _NAMES})
+            _from_flat_record({**_UNSAID, **values}, {name: pieces[name][i] for name in _NAMES})
             for i, values in enumerate(header["records"])
         ]
     except TooLargeError:

@@ -43,7 +43,7 @@ def projection_work(matrix: Any, rotations: Rotations) -> float:
     core = rotations.core.size
     wavelets = rotations.n - core
     # A wavelet needs the levels before it, half of them on average; the core needs all, twice.
-    transforms = rotations.blocks.size * (0.5 * wavelets + 2.0 * core)
+    transforms = rotations.multiplications * (0.5 * wavelets + 2.0 * core)
     return float(transforms + matrix.nnz * rotations.n)
 
 

@@ -39,6 +39,7 @@ def to_record(f: Factorization) -> tuple[dict[str, Any], Arrays]:
     """
     values = {
         "n": f.n,
+        "rotations": f.rotations.kind,
         "matrix_norm": f.matrix_norm,
         "residual_norm": f.residual_norm,
         "error_is_exact": f.error_is_exact,
@@ -66,9 +67,11 @@ def from_record(values: Mapping[str, Any], arrays: Mapping[str, Any]) -> Factori
     n = _checked("n", values["n"], int)
     # First of all: whatever follows makes room for n numbers.
     if np.shape(arrays["diagonal_of_h"]) != (n,):
-        held = np.shape(arrays["diagonal_of_h"])
-        raise ValueError(f"n is {n}, but diagonal_of_h has shape {held}")
-    rotations = Rotations(n, *(arrays[name] for name in _ROTATION_ARRAYS))
+        shape = np.shape(arrays["diagonal_of_h"])
+        raise ValueError(f"n is {n}, but diagonal_of_h has shape {shape}")
+    kind = _checked("rotations", values["rotations"], str)
+    held = {name: arrays[name] for name in _ROTATION_ARRAYS}
+    rotations = Rotations(n, **held, kind=kind)
     return Factorization(
         rotations,
         CoreDiagonal(arrays["diagonal_of_h"], _core(arrays, rotations.core.size), rotations.core),

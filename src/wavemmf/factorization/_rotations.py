@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import check_integer, check_memory
+from .._validation import check_choice, check_integer, check_memory
 from ..errors import InvalidFactorizationError
 from ..kernels.check import first_violation
+from ..kernels.planes import expand_planes, extract_planes
 
-__all__ = ["ORTHOGONALITY_TOLERANCE", "Rotations"]
+__all__ = ["KINDS", "ORTHOGONALITY_TOLERANCE", "Rotations"]
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 # From here on it is asked whether there is memory for a few numbers per coordinate.
 _LARGE = 1_000_000
+
+#: How levels may be stored: as blocks, or as the wavelet that each drops.
+KINDS = ("full", "compact")
 
 #: Largest entry of ``O @ O.T - I`` accepted in a rotation block.
 ORTHOGONALITY_TOLERANCE = 1e-9
@@ -35,23 +39,30 @@ class Rotations:
     ``wavelets[drop_offsets[l]:drop_offsets[l+1]]``. Groups may differ in size. The constraints
     of the factorization are checked once, at construction, and the arrays are made read-only.
 
+    Compact levels drop one wavelet each, and ``blocks`` holds nothing but those wavelets, unit
+    vectors of the size of the group, which lists the coordinate of the wavelet first. The
+    rotation is the one in the plane of the wavelet and the axis of that coordinate.
+
     Parameters
     ----------
     n : int
         Number of coordinates.
     offsets, groups : int arrays of length L+1 and ``offsets[-1]``
         The rotated coordinates of all levels, back to back.
-    blocks : float array of length ``sum(size**2)``
-        The orthogonal blocks, back to back.
+    blocks : float array of length ``sum(size**2)``, or ``sum(size)`` for compact levels
+        The orthogonal blocks, or the wavelets, back to back.
     drop_offsets, wavelets : int arrays of length L+1 and ``drop_offsets[-1]``
         The coordinates each level drops.
+    kind : {"full", "compact"}
+        Whether levels are stored as blocks or as wavelets.
 
     Raises
     ------
     InvalidFactorizationError
         If an index is out of range, rotated after it was dropped, repeated in a group, dropped
-        outside its group, or if a block is not orthogonal to `ORTHOGONALITY_TOLERANCE`. The
-        message and the attribute ``level`` name the level at fault.
+        outside its group, if a block is not orthogonal to `ORTHOGONALITY_TOLERANCE`, or if a
+        compact level is not one wavelet, first in its group and of unit length. The message and
+        the attribute ``level`` name the level at fault.
 
     Examples
     --------
@@ -66,8 +77,10 @@ class Rotations:
     blocks: Floats
     drop_offsets: Integers
     wavelets: Integers
+    kind: str = "full"
 
     def __post_init__(self) -> None:
+        check_choice("kind", self.kind, KINDS)
         object.__setattr__(self, "n", check_integer("n", self.n, 0))
         for name in ("offsets", "groups", "drop_offsets", "wavelets"):
             object.__setattr__(self, name, _frozen(getattr(self, name), np.int64, name))
@@ -102,6 +115,8 @@ class Rotations:
         >>> Rotations.one_after_another(3, whole).wavelets
         array([2, 1])
         """
+        if len({piece.kind for piece, _ in pieces}) > 1:
+            pieces = [(piece.to_full(), labels) for piece, labels in pieces]
         none = np.empty(0, np.int64)
         sizes = np.concatenate([none, *(piece.sizes for piece, _ in pieces)])
         drops = np.concatenate([none, *(np.diff(piece.drop_offsets) for piece, _ in pieces)])
@@ -112,6 +127,7 @@ class Rotations:
             blocks=np.concatenate([np.empty(0), *(piece.blocks for piece, _ in pieces)]),
             drop_offsets=np.concatenate([[0], np.cumsum(drops)]),
             wavelets=np.concatenate([none, *(labels[piece.wavelets] for piece, labels in pieces)]),
+            kind=pieces[0][0].kind if pieces else "full",
         )
 
     @classmethod
@@ -162,13 +178,15 @@ class Rotations:
 
     @cached_property
     def block_offsets(self) -> Integers:
-        """Where each level's block starts in `blocks`; L+1 entries."""
+        """Where each level's block or wavelet starts in `blocks`; L+1 entries."""
+        if self.kind == "compact":
+            return self.offsets
         ends = np.cumsum(np.diff(self.offsets) ** 2)
         return np.concatenate([np.zeros(1, np.int64), ends])
 
     @cached_property
     def transposed_entries(self) -> Integers:
-        """Permutation of `blocks` that transposes every block."""
+        """Permutation of `blocks` that transposes every block; for full blocks."""
         level = np.repeat(np.arange(self.num_levels), self.sizes**2)
         within = np.arange(level.size) - self.block_offsets[level]
         size = self.sizes[level]
@@ -208,11 +226,68 @@ class Rotations:
         return self.groups[self.offsets[level - 1] : self.offsets[level]]
 
     def block(self, level: int) -> Floats:
-        """Orthogonal block of the 1-based `level`."""
+        """Orthogonal block of the 1-based `level`, also if only its wavelet is stored."""
         level = self._checked(level)
         size = self.sizes[level - 1]
         entries = self.blocks[self.block_offsets[level - 1] : self.block_offsets[level]]
+        if self.kind == "compact":
+            wavelet, entries = entries, np.empty(size * size)
+            expand_planes(np.array([0, size]), wavelet, np.array([0, size * size]), entries)
         return entries.reshape(size, size)
+
+    @property
+    def multiplications(self) -> int:
+        """Multiplications to apply all levels to one vector."""
+        return self.blocks.size * (2 if self.kind == "compact" else 1)
+
+    def to_full(self) -> Rotations:
+        """Return the same rotations as full blocks.
+
+        Examples
+        --------
+        >>> r = Rotations(2, [0, 2], [1, 0], [0.6, 0.8], [0, 1], [1], kind="compact")
+        >>> r.to_full().block(1)
+        array([[ 0.6,  0.8],
+               [-0.8,  0.6]])
+        """
+        if self.kind == "full":
+            return self
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.sizes**2)])
+        check_memory(8.0 * float(starts[-1]), f"full blocks of {self.num_levels} levels")
+        blocks = np.empty(starts[-1])
+        expand_planes(self.offsets, self.blocks, starts, blocks)
+        return replace(self, blocks=blocks, kind="full")
+
+    def to_compact(self) -> Rotations:
+        """Return the same rotations, each stored as the wavelet it drops.
+
+        Raises
+        ------
+        InvalidFactorizationError
+            If a level drops more than one wavelet, or turns the rows that survive otherwise than
+            the rotation in the plane of the wavelet and its axis does.
+
+        Examples
+        --------
+        >>> r = Rotations.from_levels(2, [[0, 1]], [[[0.6, 0.8], [-0.8, 0.6]]], [[1]])
+        >>> r.to_compact().blocks, r.to_compact().groups
+        (array([ 0.6, -0.8]), array([1, 0]))
+        """
+        if self.kind == "compact":
+            return self
+        self._check_one_wavelet_per_level()
+        groups, wavelets = np.empty_like(self.groups), np.empty(self.groups.size)
+        wrong = extract_planes(
+            self.offsets, self.groups, self.wavelets, self.block_offsets, self.blocks,
+            ORTHOGONALITY_TOLERANCE, groups, wavelets,
+        )  # fmt: skip
+        if wrong >= 0:
+            raise InvalidFactorizationError(
+                f"level {wrong + 1} is no compact level: its block is not the rotation in the "
+                "plane of its wavelet and an axis; choose survivors='nearest'",
+                wrong + 1,
+            )
+        return replace(self, groups=groups, blocks=wavelets, kind="compact")
 
     def dropped(self, level: int) -> Integers:
         """Coordinates set aside as wavelets at the 1-based `level`."""
@@ -250,10 +325,22 @@ class Rotations:
             raise InvalidFactorizationError(
                 f"level {empty[0] + 1}: the group is empty", int(empty[0]) + 1
             )
+        if self.kind == "compact":
+            self._check_one_wavelet_per_level()
         if self.blocks.size != self.block_offsets[-1]:
             raise InvalidFactorizationError(
                 f"blocks holds {self.blocks.size} numbers, the groups ask for "
                 f"{self.block_offsets[-1]}"
+            )
+
+    def _check_one_wavelet_per_level(self) -> None:
+        others = np.flatnonzero(np.diff(self.drop_offsets) != 1)
+        if others.size:
+            level = int(others[0]) + 1
+            raise InvalidFactorizationError(
+                f"level {level} drops {self.dropped(level).size} wavelets; compact levels drop "
+                "one each",
+                level,
             )
 
 
@@ -281,7 +368,7 @@ def _join(parts: Sequence[Any], dtype: type) -> npt.NDArray[Any]:
 
 
 def _explain(code: int, detail: float, n: int) -> str:
-    index = int(detail) if code != 6 else -1
+    index = int(detail) if code not in (6, 8) else -1
     return {
         1: f"index {index} is outside 0..{n - 1}",
         2: f"index {index} is rotated although an earlier level has dropped it",
@@ -289,5 +376,8 @@ def _explain(code: int, detail: float, n: int) -> str:
         4: f"wavelet {index} is not in the group of its level",
         5: f"index {index} is dropped twice",
         6: f"the block is not orthogonal: |O O^T - I| reaches {detail:.3g}, "
+        f"at most {ORTHOGONALITY_TOLERANCE:g} is allowed",
+        7: f"a compact level lists its wavelet first in its group, but {index} is first",
+        8: f"the wavelet is not of unit length, or opposite to its axis: off by {detail:.3g}, "
         f"at most {ORTHOGONALITY_TOLERANCE:g} is allowed",
     }[code]

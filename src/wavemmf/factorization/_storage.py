@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from .._files import atomic_write
 from ..errors import FileFormatError, InvalidFactorizationError, TooLargeError
@@ -14,8 +15,13 @@ from ._record import from_record, to_record
 __all__ = ["FORMAT_VERSION", "load", "save"]
 
 #: Version of the layout; files of a later one are refused.
-FORMAT_VERSION = 2  # 2: the core may be sparse, the error may be a bound
+FORMAT_VERSION = 3  # 2: the core may be sparse, the error a bound; 3: levels may be compact
 _FORMAT = "wavemmf-factorization"
+# What files of earlier versions do not say: there were no bounds, and no compact levels.
+_UNSAID: dict[int, dict[str, Any]] = {
+    1: {"error_is_exact": True, "rotations": "full"},
+    2: {"rotations": "full"},
+}
 
 
 def save(factorization: Factorization, path: str | os.PathLike[str]) -> None:
@@ -56,8 +62,7 @@ def load(path: str | os.PathLike[str]) -> Factorization:
     """
     file = Path(path)
     header, arrays = read_archive(file, _FORMAT, FORMAT_VERSION)
-    if header["version"] == 1:
-        header = {"error_is_exact": True, **header}  # there were no bounds yet
+    header = {**_UNSAID.get(header["version"], {}), **header}
     try:
         return from_record(header, arrays)
     except TooLargeError:

@@ -113,6 +113,8 @@ def transform_blocks(
 ) -> None:
     """Transform the columns of `x` into `out` with the index sets of `rotations` and `blocks`.
 
+    Blocks are packed as in `rotations`, for compact levels as wavelets.
+
     Plain and fast: both arrays C-ordered, of one dtype with `blocks`; `out` may be `x`.
     """
     fixed = (rotations.offsets, rotations.groups, rotations.block_offsets, blocks, forward)

@@ -102,13 +102,13 @@ class WaveletMatrix(LikeMatrix):
 
     @property
     def stored_numbers(self) -> int:
-        """Numbers needed to keep it: rotation blocks, diagonal, and half of the symmetric core."""
+        """Numbers needed to keep it: rotations, diagonal, and half of the symmetric core."""
         return self.rotations.blocks.size + self.h.stored_numbers
 
     @property
     def transform_multiplications(self) -> int:
         """Multiplications to analyze or synthesize one signal."""
-        return self.rotations.blocks.size
+        return self.rotations.multiplications
 
     @property
     def multiplications(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .planes import turn_rows
 from .sparse_rows import ensure_room
 
 __all__ = ["basis_rows"]
@@ -31,7 +32,7 @@ def basis_rows(n, offsets, groups, block_offsets, blocks, threshold):
     for level in range(offsets.size - 1):
         rows = groups[offsets[level] : offsets[level + 1]]
         size = rows.size
-        block = blocks[block_offsets[level] : block_offsets[level + 1]].reshape((size, size))
+        entries = blocks[block_offsets[level] : block_offsets[level + 1]]
         width = 0
         for row in rows:
             for q in range(start[row], start[row] + length[row]):
@@ -43,7 +44,11 @@ def basis_rows(n, offsets, groups, block_offsets, blocks, threshold):
         for a in range(size):
             for q in range(start[rows[a]], start[rows[a]] + length[rows[a]]):
                 dense[a, slot[columns[q]]] = values[q]
-        rotated = block @ dense
+        if entries.size < size * size:
+            turn_rows(dense, np.arange(size), entries, size, width)
+            rotated = dense
+        else:
+            rotated = entries.reshape((size, size)) @ dense
         for a in range(size):
             row = rows[a]
             length[row] = 0

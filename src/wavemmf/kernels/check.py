@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .planes import plane_defect
 
 __all__ = ["first_violation"]
 
@@ -14,7 +15,8 @@ def first_violation(n, offsets, groups, block_offsets, blocks, drop_offsets, wav
     """Return (code, level, detail) of the first broken constraint; code 0 means none.
 
     1 index out of range, 2 index already dropped, 3 index twice in a group, 4 wavelet not in its
-    group, 5 wavelet named twice, 6 block not orthogonal (detail: the largest deviation).
+    group, 5 wavelet named twice, 6 block not orthogonal (detail: the largest deviation), 7 wavelet
+    of a compact level not first in its group, 8 no unit vector (detail: as for 6).
     """
     active = np.ones(n, np.bool_)
     last_seen = np.full(n, -1, np.int64)
@@ -37,7 +39,15 @@ def first_violation(n, offsets, groups, block_offsets, blocks, drop_offsets, wav
             if not active[index]:
                 return 5, level, float(index)
             active[index] = False
-        deviation = _orthogonality_defect(blocks, block_offsets[level], size)
+        entry = block_offsets[level]
+        if block_offsets[level + 1] - entry < size * size:
+            if wavelets[drop_offsets[level]] != groups[first]:
+                return 7, level, float(groups[first])
+            deviation = plane_defect(blocks, entry, size)
+            if not deviation <= tolerance:
+                return 8, level, deviation
+            continue
+        deviation = _orthogonality_defect(blocks, entry, size)
         if not deviation <= tolerance:  # also true for NaN
             return 6, level, deviation
     return 0, -1, 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .planes import turn_symmetric
 from .rotate import TILE, rotate_symmetric
 
 __all__ = ["compress_dense"]
@@ -23,8 +24,12 @@ def compress_dense(matrix, offsets, groups, block_offsets, blocks, drop_offsets,
     for level in range(levels):
         rows = groups[offsets[level] : offsets[level + 1]]
         size = rows.size
-        block = blocks[block_offsets[level] : block_offsets[level + 1]].reshape((size, size))
-        rotate_symmetric(matrix, rows, block, size, active, buffer, support)
+        entries = blocks[block_offsets[level] : block_offsets[level + 1]]
+        if entries.size < size * size:
+            turn_symmetric(matrix, rows, entries, size, active, support)
+        else:
+            block = entries.reshape((size, size))
+            rotate_symmetric(matrix, rows, block, size, active, buffer, support)
         remaining = active - (drop_offsets[level + 1] - drop_offsets[level])
         for i in range(remaining, active):
             row = matrix[i]

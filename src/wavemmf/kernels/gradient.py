@@ -10,7 +10,9 @@ a commutator with a matrix that is diagonal but for its core, so it costs next t
 then one skew matrix carried backwards. Its blocks are read off without ever rotating it from both
 sides: ``K_l = Y_l V_l^T`` with ``Y_l = W_{>l}^T K`` and ``V_l = W_{>l}^T``, whose columns do not
 interact. So a few columns at a time go through all levels inside the cache, and many such tiles
-run side by side.
+run side by side. Of a compact level (`planes.py`) only the derivative by its wavelet is wanted, the
+sum of ``v f(y) - y f(v)`` over the columns, where f is what the rows of a tile are moved by
+(`plane_rows.py`): that takes no more than rotating both tiles.
 
 Coordinates are numbered in elimination order here (the core first, the wavelet of the first level
 last), and rows and columns of zeros fill the arrays up to a multiple of the tile width.
@@ -22,8 +24,9 @@ import numpy as np
 
 from ._jit import inline_jit, jit
 from .multiply import multiply
+from .plane_rows import carry_plane
 from .simd import four_products, transpose_square
-from .transform import apply_block, apply_levels, load_tile, store_tile
+from .transform import apply_block, apply_level, apply_levels, is_compact, load_tile, store_tile
 from .vectors import dot
 
 __all__ = [
@@ -186,16 +189,22 @@ def _carry_back(
             start = offsets[level]
             size = offsets[level + 1] - start
             entry = block_offsets[level]
-            if level < latest:
+            if level >= latest:
+                apply_level(y, buffer, offsets, groups, block_offsets, blocks, level, False, tile)
+            elif is_compact(offsets, block_offsets, level):
+                carry_plane(y, v, groups, start, size, blocks, entry, out, tile)
+            else:
                 for a in range(1, size):
                     add_products(y, v, groups, start, a, a, out, entry + a * size, tile)
                 apply_block(v, buffer, groups, start, blocks, entry, size, False, tile)
-            apply_block(y, buffer, groups, start, blocks, entry, size, False, tile)
+                apply_block(y, buffer, groups, start, blocks, entry, size, False, tile)
 
 
 @jit
 def carry_back(k, dropped, first, last, offsets, groups, block_offsets, blocks, out):
     """Add the lower triangles of the gradient that the columns ``first:last`` contribute.
+
+    Of compact levels it is the derivative by the wavelet, up to a multiple of the wavelet.
 
     ``dropped[i]`` is the 1-based level that drops coordinate i; the core counts as dropped last.
     """

@@ -5,7 +5,8 @@ and evaluates in between. For a matrix of a hundred rows Python's words take lon
 arithmetic, and `lbfgs_steps` does all of it.
 
 Skew matrices are kept as the entries below their diagonals, back to back: `lower` says where
-these stand among the packed blocks, `upper` where their mirror images do. The scalar product of
+these stand among the packed blocks, `upper` where their mirror images do; compact levels have their
+coordinates (`planes.py`) in place of those entries, and no mirror images. The scalar product of
 two skew matrices is twice that of such vectors. Zeros fill the vectors up to a multiple of
 `simd.LANES`.
 """
@@ -17,6 +18,7 @@ import numpy as np
 from ._jit import jit
 from .gradient import loss_and_gradient
 from .linesearch import FOUND, LOWEST, SEARCH_SIZE, STEP, begin_search, judge
+from .planes import by_coordinates, move_planes
 from .simd import add_and_multiply
 from .stiefel import cayley_move
 from .vectors import dot
@@ -176,18 +178,17 @@ def _search(
     full, skew, change = scratch
     for i in range(lower.size):
         skew[lower[i]] = direction[i]
+    for i in range(upper.size):
         skew[upper[i]] = -direction[i]
     search = np.empty(SEARCH_SIZE)
     begin_search(search, step)
     over = False
     while not over:
         step = search[STEP]
-        cayley_move(blocks, sizes, problem[7], skew, step, trial[0], change)
-        reached = _evaluate(problem, lower, trial[0], full, trial[1])
+        _move(problem, sizes, upper, blocks, skew, step, trial[0], change)
+        reached = _evaluate(problem, lower, upper, trial[0], full, trial[1])
         counts[2] += 1
-        rate = 0.0
-        for i in range(lower.size):
-            rate += trial[1][i] * (change[lower[i]] - change[upper[i]])
+        rate = _rate(trial[1], lower, upper, change)
         better, over = judge(search, value, slope, reached, rate / step, SUFFICIENT, CURVATURE)
         if better:
             best[0][:] = trial[0]
@@ -196,13 +197,39 @@ def _search(
 
 
 @jit
-def _evaluate(problem, lower, blocks, full, gradient):
+def _move(problem, sizes, upper, blocks, skew, step, out, change):
+    """Move all levels, and leave in `change` how they turned."""
+    if upper.size == 0:
+        move_planes(problem[5], blocks, skew, step, out)
+        for i in range(skew.size):
+            change[i] = step * skew[i]
+    else:
+        cayley_move(blocks, sizes, problem[7], skew, step, out, change)
+
+
+@jit
+def _rate(gradient, lower, upper, change):
+    """The step times the slope after it."""
+    rate = 0.0
+    if upper.size == 0:
+        for i in range(lower.size):
+            rate += 2.0 * gradient[i] * change[lower[i]]
+    else:
+        for i in range(lower.size):
+            rate += gradient[i] * (change[lower[i]] - change[upper[i]])
+    return rate
+
+
+@jit
+def _evaluate(problem, lower, upper, blocks, full, gradient):
     """The squared error, and its gradient."""
     full[:] = 0.0
     matrix, rotated, core, weights, dropped, offsets, groups, block_offsets = problem
     loss = loss_and_gradient(
         matrix, rotated, core, weights, dropped, offsets, groups, block_offsets, blocks, full
     )
+    if upper.size == 0:
+        by_coordinates(offsets, blocks, full)
     for i in range(lower.size):
         gradient[i] = full[lower[i]]
     return loss

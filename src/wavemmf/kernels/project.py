@@ -12,7 +12,7 @@ import numpy as np
 
 from ._jit import inline_jit, jit
 from .simd import add_multiple, copy_row
-from .transform import apply_block
+from .transform import apply_level
 
 __all__ = ["STRIP", "core_entries", "wavelet_energies"]
 
@@ -31,8 +31,7 @@ def _rotate(work, used, levels, rotations, buffer, forward):
         for a in range(start, stop):
             flags |= used[groups[a]]
         if flags:
-            entry = block_offsets[level]
-            apply_block(work, buffer, groups, start, blocks, entry, stop - start, forward, STRIP)
+            apply_level(work, buffer, offsets, groups, block_offsets, blocks, level, forward, STRIP)
             for a in range(start, stop):
                 used[groups[a]] = 1
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import inline_jit, jit
+from .plane_rows import turn_plane
 from .simd import copy_row, multiply_rows
 
 __all__ = [
     "TRANSFORM_KERNELS",
     "apply_block",
+    "apply_level",
     "apply_levels",
+    "is_compact",
     "load_tile",
     "store_tile",
 ]
@@ -57,14 +60,31 @@ def apply_block(x, buffer, groups, first, weights, entry, size, forward, tile):
 
 
 @inline_jit
+def is_compact(offsets, block_offsets, level):
+    """Whether a level is stored as its wavelet (`planes.py`) rather than as a full block."""
+    size = offsets[level + 1] - offsets[level]
+    return block_offsets[level + 1] - block_offsets[level] < size * size
+
+
+@inline_jit
+def apply_level(x, buffer, offsets, groups, block_offsets, blocks, level, forward, tile):
+    """Rotate the rows of one level, or undo that; `blocks` holds its block or its wavelet."""
+    first, entry = offsets[level], block_offsets[level]
+    size = offsets[level + 1] - first
+    if is_compact(offsets, block_offsets, level):
+        sign = blocks.dtype.type(1.0 if forward else -1.0)
+        turn_plane(x, groups, first, size, blocks, entry, sign, tile)
+    else:
+        apply_block(x, buffer, groups, first, blocks, entry, size, forward, tile)
+
+
+@inline_jit
 def apply_levels(x, buffer, offsets, groups, block_offsets, blocks, forward, tile):
-    """Apply all blocks in order, or undo them in reverse order."""
+    """Apply all levels in order, or undo them in reverse order."""
     levels = offsets.size - 1
     for done in range(levels):
         level = done if forward else levels - 1 - done
-        first = offsets[level]
-        size = offsets[level + 1] - first
-        apply_block(x, buffer, groups, first, blocks, block_offsets[level], size, forward, tile)
+        apply_level(x, buffer, offsets, groups, block_offsets, blocks, level, forward, tile)
 
 
 @inline_jit

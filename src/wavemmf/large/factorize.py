@@ -72,11 +72,12 @@ def factorize_in_stages(
     scale = power_of_two_scale(matrix)
     scaled = sp.csr_array(matrix / scale)
     scaled.sort_indices()
-    survivors = selector.survivors
+    survivors = task.survivors(selector.survivors)
     if survivors == "auto":
         survivors = preferred_survivors(scaled, task, selector.pairs)
     pairwise = selector.pairs == "exhaustive" and task.k == 2
-    method = Method(task.k, task.drop, pairwise, survivors == "nearest", _TOLERANCE)
+    nearest = survivors == "nearest"
+    method = Method(task.k, task.drop, pairwise, nearest, _TOLERANCE, task.rotations)
     outcome = reduce_in_stages(
         scaled, task.core, method, seed=task.seed, optimizer=optimizer, progress=task.progress
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -256,7 +257,7 @@ def _as_relative(levels: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 def _saved_rotations(state: Mapping[str, torch.Tensor]) -> Rotations:
     names = ("offsets", "groups", "drop_offsets", "wavelets")
-    arrays = {name: state[f"layer.{name}"].cpu().numpy() for name in names}
+    arrays: dict[str, Any] = {name: state[f"layer.{name}"].cpu().numpy() for name in names}
     # What was rounded to float32 is orthogonal only to that precision; the rotations are checked.
     blocks = _orthogonal(state["layer.base"].cpu().double().numpy(), np.diff(arrays["offsets"]))
     return Rotations(n=state["frequencies"].numel(), blocks=blocks, **arrays)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ..kernels.planes import move_planes
 from ..kernels.stiefel import cayley_step, cayley_velocity
 from ..kernels.vectors import dot, norm
 from ._objective import Objective
@@ -69,7 +70,8 @@ class Descent(ABC):
     """Moves a point on the product of orthogonal groups, one step at a time.
 
     Directions and gradients are packed skew matrices; a direction X with step length t moves every
-    block O to ``(I - t/2 X)^{-1} (I + t/2 X) O``.
+    block O to ``(I - t/2 X)^{-1} (I + t/2 X) O``. Compact levels move along straight lines of the
+    coordinates of their wavelets (`wavemmf.kernels.planes`).
 
     Parameters
     ----------
@@ -129,12 +131,17 @@ class Descent(ABC):
         """Return the point reached from the current one."""
         r = self.objective.rotations
         blocks = np.empty_like(self.point.blocks)
-        cayley_step(self.point.blocks, r.sizes, r.block_offsets, direction, step, blocks)
+        if r.kind == "compact":
+            move_planes(r.offsets, self.point.blocks, direction, step, blocks)
+        else:
+            cayley_step(self.point.blocks, r.sizes, r.block_offsets, direction, step, blocks)
         return self.evaluate(blocks)
 
     def slope(self, point: Point, direction: Floats, step: float) -> float:
         """Return the derivative of the objective along the curve, at the point after `step`."""
         r = self.objective.rotations
+        if r.kind == "compact":
+            return 2.0 * float(dot(point.gradient, direction))
         velocity = np.empty_like(direction)
         cayley_velocity(r.sizes, r.block_offsets, direction, step, velocity)
         return float(dot(point.gradient, velocity))

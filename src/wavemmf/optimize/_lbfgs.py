@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._validation import check_integer
+from ..factorization import Rotations
 from ..kernels.lbfgs import CURVATURE, STUCK, SUFFICIENT, aim, lbfgs_steps, settle
 from ..kernels.simd import LANES
 from ..parallel.threads import aligned_zeros
@@ -63,7 +64,8 @@ class LBFGS(Optimizer):
 class LBFGSDescent(Descent):
     """The method in progress.
 
-    Skew matrices are kept as their entries below the diagonal, back to back, in a ring of pairs.
+    Skew matrices are kept as their entries below the diagonal, back to back, in a ring of pairs;
+    for compact levels these are the coordinates of their wavelets.
     Small problems take many steps in one call; large ones are evaluated on all threads.
 
     Parameters
@@ -80,16 +82,14 @@ class LBFGSDescent(Descent):
         super().__init__(objective, blocks)
         self.memory = memory
         rotations = objective.rotations
-        mirrored = rotations.transposed_entries
-        self._lower = np.flatnonzero(np.arange(mirrored.size) > mirrored)
-        self._upper = mirrored[self._lower]
+        self._lower, self._upper = _free_entries(rotations)
         # One place more than is kept: a pair is written before it is known to be worth keeping.
         width = (self._lower.size // LANES + 1) * LANES  # more than enough
         self._moves = aligned_zeros((memory + 1, width))
         self._changes = aligned_zeros((memory + 1, width))
         self._products = np.zeros(memory + 1)
         self._counts = np.zeros(3, np.int64)
-        work = max(1, rotations.n * rotations.blocks.size)
+        work = max(1, rotations.n * rotations.multiplications)
         self._steps_per_call = max(1, _WORK // work)
 
     @property
@@ -145,7 +145,7 @@ class LBFGSDescent(Descent):
         """Return skew matrices from their entries below the diagonal, along the last axis."""
         full = np.zeros((*entries.shape[:-1], self.point.blocks.size))
         full[..., self._lower] = entries[..., : self._lower.size]
-        full[..., self._upper] = -entries[..., : self._lower.size]
+        full[..., self._upper] = -entries[..., : self._upper.size]
         return full
 
     def _order(self) -> Any:
@@ -174,3 +174,13 @@ class LBFGSDescent(Descent):
         self._changes[:kept, :size] = np.asarray(state["changes"])[:, self._lower]
         self._products[:kept] = state["products"]
         self._counts[:2] = kept, kept % (self.memory + 1)
+
+
+def _free_entries(rotations: Rotations) -> tuple[Any, Any]:
+    """Return where the numbers stand that decide a tangent vector, and their mirror images."""
+    places = np.arange(rotations.blocks.size)
+    if rotations.kind == "compact":
+        return np.delete(places, rotations.offsets[:-1]), places[:0]
+    mirrored = rotations.transposed_entries
+    lower = np.flatnonzero(places > mirrored)
+    return lower, mirrored[lower]

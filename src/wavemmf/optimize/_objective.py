@@ -17,6 +17,7 @@ from ..kernels.gradient import (
     rotate_columns,
     rotate_rows,
 )
+from ..kernels.planes import by_coordinates
 from ..parallel.threads import run_all
 
 __all__ = ["Objective"]
@@ -76,7 +77,7 @@ class Objective:
         place = np.empty(n, np.int64)
         place[order] = np.arange(n)
         self._levels = (rotations.offsets, place[rotations.groups], rotations.block_offsets)
-        work = n * rotations.blocks.size
+        work = n * rotations.multiplications
         self._small = work <= _SMALL
         self.suits_one_thread = work <= _ONE_THREAD and smoothness == 0.0
         self._bounds = _part_bounds(size)
@@ -89,7 +90,9 @@ class Objective:
         r"""Return the objective and its gradient in skew form.
 
         The gradient is packed like the blocks: for every level the skew matrix G with
-        :math:`F(\dots, \exp(X) O_\ell, \dots) \approx F + \langle X, G_\ell \rangle`.
+        :math:`F(\dots, \exp(X) O_\ell, \dots) \approx F + \langle X, G_\ell \rangle`. For
+        compact levels it is half of the derivative by the coordinates of the wavelets
+        (`wavemmf.kernels.planes`), with zeros in the places of their own axes.
         """
         lower = np.zeros(blocks.size, self.matrix.dtype)
         if self._small and self.smoothness == 0.0:
@@ -97,6 +100,9 @@ class Objective:
         else:
             value = self._evaluate(blocks)
             self._carry_back(blocks, lower)
+        if self.rotations.kind == "compact":
+            by_coordinates(self.rotations.offsets, blocks, lower)
+            return value, lower
         return value, lower - lower[self.rotations.transposed_entries]
 
     def _evaluate_small(self, blocks: Floats, lower: Floats) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -62,15 +63,7 @@ def optimize_rotations(
     objective = Objective(matrix / scale, rotations, weight, optimizer.power)
     run = _Run(optimizer.begin(objective, rotations.blocks), scale, optimizer, progress)
     run.go()
-    improved = Rotations(
-        n=n,
-        offsets=rotations.offsets,
-        groups=rotations.groups,
-        blocks=run.best_blocks,
-        drop_offsets=rotations.drop_offsets,
-        wavelets=rotations.wavelets,
-    )
-    return improved, run.history()
+    return replace(rotations, blocks=run.best_blocks), run.history()
 
 
 class _Run:

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from .._validation import check_positive
 from ..errors import InvalidInputError
-from ..kernels.vectors import dot
 from ._descent import Descent, Floats
 from ._linesearch import armijo_wolfe
 from ._objective import Objective
@@ -84,7 +83,7 @@ class _StiefelDescent(Descent):
         """Follow the curve to a point that satisfies both conditions."""
         before = self.point
         skew = 2.0 * before.gradient
-        slope = -float(dot(skew, before.gradient))
+        slope = self.slope(before, -skew, 0.0)
         if slope == 0.0:
             return "the gradient is zero"
         found = armijo_wolfe(

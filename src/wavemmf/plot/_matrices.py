@@ -123,9 +123,7 @@ def _states(f: Factorization, matrix: Any, levels: Sequence[int]) -> list[NDArra
     state = matrix.toarray() if hasattr(matrix, "toarray") else np.array(matrix)
     kept = {0: state.copy()}
     for level in range(1, max(levels, default=0) + 1):
-        group = r.groups[r.offsets[level - 1] : r.offsets[level]]
-        block = r.blocks[r.block_offsets[level - 1] : r.block_offsets[level]]
-        rotation = block.reshape(group.size, group.size)
+        group, rotation = r.group(level), r.block(level)
         state[group] = rotation @ state[group]
         state[:, group] = state[:, group] @ rotation.T
         if level in levels:

@@ -86,7 +86,7 @@ def _drawing(drawing: Drawing) -> dict[str, Any]:
 
 
 def _rotations(f: Factorization) -> dict[str, Any]:
-    r = f.rotations
+    r = f.rotations.to_full()  # what the script of the page understands
     pack_blocks = pack_floats if r.blocks.size <= _EXACT else pack_fractions
     return {
         "offsets": pack_integers(r.offsets),

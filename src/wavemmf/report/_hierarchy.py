@@ -44,9 +44,7 @@ def heirs(f: Factorization) -> Integers:
     r = f.rotations
     result = np.arange(f.n)
     for level in range(f.num_levels):
-        group = r.groups[r.offsets[level] : r.offsets[level + 1]]
-        block = r.blocks[r.block_offsets[level] : r.block_offsets[level + 1]]
-        shares = np.abs(block.reshape(group.size, group.size))
+        group, shares = r.group(level + 1), np.abs(r.block(level + 1))
         dropped = np.isin(group, r.dropped(level + 1))
         if dropped.all():  # nothing of the group is left to inherit
             continue

@@ -66,7 +66,7 @@ class _Rounds:
         self.policy, self.task = policy, task
         self.generator, self.temperature = generator, temperature
         # Of two kinds to choose from, survivors near the coordinates keep sparse rows sparse.
-        self.nearest = policy.settings.survivors != "eigenvectors"
+        self.nearest = task.survivors(policy.settings.survivors) != "eigenvectors"
         self.n = matrix.shape[0]
         self.matrix = sp.csr_array(matrix / power_of_two_scale(matrix))
         self.messages = Messages(self.matrix)

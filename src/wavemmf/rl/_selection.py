@@ -72,4 +72,8 @@ def _in_rounds(policy: Policy, matrix: Any) -> bool:
 
 def _problem(policy: Policy, matrix: Any, task: Task) -> Problem:
     schedule = plan_levels(matrix.shape[0], task.core, task.k, task.drop)
-    return choose_survivors(policy, Problem(matrix, schedule, policy.settings.scored))
+    problem = Problem(matrix, schedule, policy.settings.scored)
+    if task.compact:
+        problem.nearest = True
+        return problem
+    return choose_survivors(policy, problem)

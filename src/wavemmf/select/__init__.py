@@ -7,7 +7,7 @@ from ._greedy import PAIRS, SURVIVORS, greedy
 from ._heuristics import as_index_sets, explicit, neighbors, random
 from ._plan import Selector, Task
 from ._regular import regular, regular_indices
-from ._resolve import SELECTORS, as_selector, check_chosen
+from ._resolve import SELECTORS, as_selector, check_chosen, check_compact
 from ._selectors import Explicit, Greedy, Neighbors, Random, Regular
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "as_index_sets",
     "as_selector",
     "check_chosen",
+    "check_compact",
     "explicit",
     "greedy",
     "neighbors",

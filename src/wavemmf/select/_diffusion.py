@@ -197,10 +197,11 @@ class Diffusion:
 
     def method(self, operator: Any, task: Task) -> Method:
         """Return how the levels of a sparse operator are chosen."""
-        survivors = self.survivors
+        survivors = task.survivors(self.survivors)
         if survivors == "auto":
             survivors = preferred_survivors(operator, task, "exhaustive")
-        return Method(task.k, task.drop, task.k == 2, survivors == "nearest", self.tolerance)
+        nearest = survivors == "nearest"
+        return Method(task.k, task.drop, task.k == 2, nearest, self.tolerance, task.rotations)
 
 
 def _next(walk: Walk, reduced: Reduced, tolerance: float) -> Walk:

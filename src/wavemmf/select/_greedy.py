@@ -71,7 +71,9 @@ def greedy(
     Rotations
     """
     if _fits_batch(matrix, task):
+        survivors = task.survivors(survivors)
         chosen = greedy_batch([matrix], [task.core], task.k, task.drop, pairs, survivors)[0]
+        chosen = chosen.to_compact() if task.compact else chosen
         task.progress(chosen.n - task.core, chosen.n - task.core, "")
         return chosen
     ordered, order = in_canonical_order(matrix)
@@ -81,6 +83,7 @@ def greedy(
 
 def greedy_in_order(matrix: Matrix, task: Task, pairs: str, survivors: str) -> Rotations:
     """Do what `greedy` does with a matrix of entries around one, in canonical order."""
+    survivors = task.survivors(survivors)
     if survivors == "auto":
         if matrix.shape[0] <= _TRY_BOTH:
             return _best_try(matrix, task, pairs)
@@ -227,5 +230,6 @@ def _run_dense(
 
 def _run_sparse(matrix: Any, task: Task, exhaustive: bool, nearest: bool) -> Rotations:
     part = Part(matrix, np.ones(matrix.shape[0], np.bool_))
-    method = Method(task.k, task.drop, exhaustive and task.k == 2, nearest, _FILL_TOLERANCE)
+    pairwise = exhaustive and task.k == 2
+    method = Method(task.k, task.drop, pairwise, nearest, _FILL_TOLERANCE, task.rotations)
     return reduce_part(part, task.core, method, task.progress).rotations

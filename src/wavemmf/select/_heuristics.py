@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,13 +52,7 @@ def explicit(matrix: Matrix, task: Task, indices: Any) -> Rotations:
         given[0][level, : len(groups[level])] = groups[level]
         given[2][level, : len(wavelets[level])] = wavelets[level]
     remaining = n - int(given[3].sum())
-    task = Task(
-        core=remaining,
-        k=given[0].shape[1],
-        drop=given[2].shape[1],
-        seed=task.seed,
-        progress=task.progress,
-    )
+    task = replace(task, core=remaining, k=given[0].shape[1], drop=given[2].shape[1])
     return _run(matrix, task, EXPLICIT, given)
 
 
@@ -92,8 +87,8 @@ def _run(matrix: Any, task: Task, choice: int, given: tuple[Any, ...]) -> Rotati
     while active > task.core:
         with deferred_interrupts():
             active, level = closed_form_levels(
-                work, labels, position, active, task.core, task.k, task.drop, choice, rng, False,
-                *given, *recorder.arrays, level, levels_per_call(n),
+                work, labels, position, active, task.core, task.k, task.drop, choice, rng,
+                task.compact, *given, *recorder.arrays, level, levels_per_call(n),
             )  # fmt: skip
         task.progress(n - active, n - task.core, "")
     return recorder.rotations(level)

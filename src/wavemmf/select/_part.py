@@ -43,6 +43,8 @@ class Method:
         Surviving rows are those nearest to the coordinates, not the other eigenvectors.
     tolerance : float
         Entries this small beside both of their rows are discarded.
+    rotations : {"full", "compact"}
+        How levels are stored.
     """
 
     k: int
@@ -50,6 +52,7 @@ class Method:
     pairwise: bool
     nearest: bool
     tolerance: float
+    rotations: str = "full"
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ def reduce_part(part: Part, core: int, method: Method, progress: Progress = sile
     """
     matrix, free = part.matrix, part.free
     n = matrix.shape[0]
-    task = Task(core, method.k, method.drop)
+    task = Task(core, method.k, method.drop, rotations=method.rotations)
     centred, (added, shift) = centred_rows(matrix)
     columns, values, start, length, room, used = rows_from_csr(
         centred.indptr, centred.indices, centred.data

@@ -57,6 +57,8 @@ class Task:
         on the logarithm of the scores, normal noise on the logarithm of the correlations.
     given : Given
         Groups that greedy runs on dense storage take over instead of choosing them.
+    rotations : {"full", "compact"}
+        How levels are stored. Compact ones have survivors nearest to the coordinates.
     """
 
     core: int
@@ -67,6 +69,16 @@ class Task:
     score_noise: float = 0.0
     correlation_noise: float = 0.0
     given: Given = field(default=NOTHING, compare=False)
+    rotations: str = "full"
+
+    @property
+    def compact(self) -> bool:
+        """Whether levels are to be compact."""
+        return self.rotations == "compact"
+
+    def survivors(self, wanted: str) -> str:
+        """Return the kind of survivors to take: the one that is wanted if there is a choice."""
+        return "nearest" if self.compact else wanted
 
 
 @runtime_checkable
@@ -124,6 +136,7 @@ class LevelRecorder:
     def __init__(self, n: int, task: Task) -> None:
         levels = n - task.core  # every level drops at least one row
         self.n = n
+        self.compact = task.compact
         self.groups = np.zeros((levels, task.k), np.int64)
         self.sizes = np.zeros(levels, np.int64)
         self.wavelets = np.zeros((levels, task.drop), np.int64)
@@ -141,7 +154,7 @@ class LevelRecorder:
         in_group = np.arange(self.groups.shape[1]) < sizes[:, None]
         in_drop = np.arange(self.wavelets.shape[1]) < drops[:, None]
         in_block = in_group[:, :, None] & in_group[:, None, :]
-        return Rotations(
+        packed = Rotations(
             n=self.n,
             offsets=np.concatenate([[0], np.cumsum(sizes)]),
             groups=self.groups[:levels][in_group],
@@ -149,3 +162,4 @@ class LevelRecorder:
             drop_offsets=np.concatenate([[0], np.cumsum(drops)]),
             wavelets=self.wavelets[:levels][in_drop],
         )
+        return packed.to_compact() if self.compact else packed

@@ -14,7 +14,7 @@ from ._heuristics import explicit
 from ._plan import Selector, Task
 from ._selectors import Explicit, Greedy, Neighbors, Random, Regular
 
-__all__ = ["SELECTORS", "as_selector", "check_chosen"]
+__all__ = ["SELECTORS", "as_selector", "check_chosen", "check_compact"]
 
 #: The selectors that `wavemmf.factorize` knows by name.
 SELECTORS: dict[str, Callable[[], Selector]] = {
@@ -79,4 +79,23 @@ def check_chosen(selector: Selector, chosen: Any, matrix: Any, task: Task) -> Ro
             f"the selector {selector.name!r} was asked for a core of {task.core} of {n} rows, and "
             f"chose one of {chosen.core.size} of {chosen.n}"
         )
-    return chosen
+    return chosen.to_compact() if task.compact else chosen.to_full()
+
+
+def check_compact(selector: Any, drop: int) -> None:
+    """Refuse compact levels where there cannot be any.
+
+    Examples
+    --------
+    >>> check_compact(Greedy(), drop=1)
+    """
+    if drop != 1:
+        raise InvalidInputError(
+            f"rotations='compact' stores the one wavelet of every level, got drop={drop}; take "
+            "drop=1 or rotations='full'"
+        )
+    if getattr(selector, "survivors", "auto") == "eigenvectors":
+        raise InvalidInputError(
+            "rotations='compact' has survivors nearest to the coordinates, got "
+            "survivors='eigenvectors'; leave that out or take rotations='full'"
+        )

@@ -40,6 +40,10 @@ def check_signal(name: str, tensor: Any, n: int) -> None:
 def check_blocks(blocks: Any, rotations: Rotations) -> None:
     """Refuse anything but all blocks of the rotations, packed."""
     check_tensor("blocks", blocks)
+    if rotations.kind != "full":
+        raise InvalidInputError(
+            "rotations must have full blocks, got compact levels; call rotations.to_full()"
+        )
     if tuple(blocks.shape) != (rotations.blocks.size,):
         raise InvalidInputError(
             f"blocks must have shape ({rotations.blocks.size},), like rotations.blocks, "

@@ -63,6 +63,8 @@ class MMFLayer(torch.nn.Module):
             )
         if dtype not in (torch.float32, torch.float64):
             raise InputTypeError(f"dtype must be torch.float32 or torch.float64, got {dtype}")
+        # The parameters are those of full blocks: a trained compact level need not stay compact.
+        factorization = factorization.to_full()
         self.rotations = factorization
         self.coordinates = SkewCoordinates(factorization)
         self.theta = torch.nn.Parameter(torch.zeros(self.coordinates.size, dtype=dtype))
