@@ -174,7 +174,7 @@ def factorize(
     if optimizer is not None and not in_stages:
         check_memory(6 * 8 * n * n, f"optimising rotations of {n} rows")
 
-    task = Task(core, k, drop, seed, progress)
+    task = Task(core, k, drop, seed, progress, optimised=optimizer is not None)
     parameters = {
         "core": core,
         "k": k,

@@ -57,6 +57,8 @@ class Task:
         on the logarithm of the scores, normal noise on the logarithm of the correlations.
     given : Given
         Groups that greedy runs on dense storage take over instead of choosing them.
+    optimised : bool
+        Whether all rotations will be optimised together: greedy selectors then make room for it.
     """
 
     core: int
@@ -67,6 +69,7 @@ class Task:
     score_noise: float = 0.0
     correlation_noise: float = 0.0
     given: Given = field(default=NOTHING, compare=False)
+    optimised: bool = False
 
 
 @runtime_checkable
