@@ -51,7 +51,7 @@ def with_room(matrix: Any, rotations: Rotations, k: int) -> Rotations:
     >>> before, after = (wm.Factorization.from_rotations(tree, r) for r in (chosen, moved))
     >>> bool(np.isclose(before.error(), after.error(), rtol=1e-9))
     True
-    >>> optimised = [wm.refine(tree, f, optimize="lbfgs").error() for f in (before, after)]
+    >>> optimised = [wm.refine(f, tree).error() for f in (before, after)]
     >>> optimised[1] < 0.6 * optimised[0]
     True
     """
@@ -86,8 +86,7 @@ def _waits(rotations: Rotations) -> npt.NDArray[np.bool_]:
     """Return which levels drop one row and leave all rows as they are."""
     levels = range(1, rotations.num_levels + 1)
     idle = [
-        rotations.dropped(level).size == 1
-        and np.abs(block - np.eye(len(block))).max() <= _IDENTITY
+        rotations.dropped(level).size == 1 and np.abs(block - np.eye(len(block))).max() <= _IDENTITY
         for level in levels
         for block in [rotations.block(level)]
     ]
