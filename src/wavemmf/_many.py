@@ -21,6 +21,7 @@ from .optimize import Optimizer, as_optimizer, optimize_rotations
 from .parallel.executor import use_executor
 from .select import Greedy, as_selector, check_compact
 from .select._batch import LARGEST, greedy_batch
+from .select._room import with_room
 
 __all__ = ["factorize_many"]
 
@@ -247,7 +248,8 @@ def _factorize_small(matrices: list[Any], plan: _Plan) -> list[Factorization]:
     for matrix, rotations in zip(matrices, chosen, strict=True):
         history = None
         if plan.optimize is not None:
-            rotations, history = optimize_rotations(matrix, rotations, plan.optimize)
+            begin = with_room(matrix, rotations, plan.k)
+            rotations, history = optimize_rotations(matrix, begin, plan.optimize)
         parameters = plan.parameters(len(matrix))
         made.append(_unless_interrupted(completed(matrix, rotations, history, parameters, seconds)))
     return made

@@ -17,6 +17,7 @@ from ._heuristics import explicit, neighbors, random
 from ._order import in_canonical_order, renumbered
 from ._plan import Task, as_dense
 from ._regular import regular
+from ._room import with_room, with_room_in_order
 
 __all__ = ["Explicit", "Greedy", "Neighbors", "Random", "Regular"]
 
@@ -57,7 +58,8 @@ class Greedy:
 
     def select(self, matrix: Any, task: Task) -> Rotations:
         """Run once, without noise."""
-        return greedy(matrix, task, self.pairs, self.survivors)
+        chosen = greedy(matrix, task, self.pairs, self.survivors)
+        return with_room(matrix, chosen, task.k) if task.optimised else chosen
 
     def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
         """Run `count` times with noise of different strength on scores and correlations."""
@@ -131,7 +133,8 @@ class Explicit:
 
 def _run_randomised(matrix: Any, task: Task, pairs: str, index: int) -> Rotations:
     noisy, survivors = _randomised(task, index)
-    return greedy_in_order(matrix, noisy, pairs, survivors)
+    chosen = greedy_in_order(matrix, noisy, pairs, survivors)
+    return with_room_in_order(matrix, chosen, task.k) if task.optimised else chosen
 
 
 def _randomised(task: Task, index: int) -> tuple[Task, str]:
