@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .arrays import stable_order
 
 __all__ = ["diagonalize", "symmetric_eigen"]
 
@@ -37,7 +38,7 @@ def symmetric_eigen(matrix):
     keys = np.zeros(size)
     if scale > 0.0:
         keys = np.floor(values / (10.0 * _EQUAL * scale) + 0.5)  # equal ones keep their order
-    order = np.argsort(keys, kind="mergesort")
+    order = stable_order(keys)
     return values[order], rows[order]
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit
+from .arrays import stable_order
 from .blocks import gathered_blocks, record_level
 from .candidates import comparable, wavelets_of
 from .local import complete_rotation, local_score
@@ -109,14 +110,16 @@ def greedy_levels(
         for row in rows:
             energy[row] = gram[row, row]
         _mark_touched(rows, active, groups, sizes, dirty)
-        dropped = rows[positions]
+        dropped = np.empty(count, np.int64)
+        for q in range(count):
+            dropped[q] = rows[positions[q]]
         for q in range(count):
             _downdate_gram(matrix, gram, energy, dropped[q], active, scores, dirty)
-        dropped.sort()
+        ascending = stable_order(dropped)
         for q in range(count - 1, -1, -1):
             active -= 1
             _move_last(
-                dropped[q], active, matrix, gram, energy, labels, groups, sizes, scores, dirty
+                dropped[ascending[q]], active, matrix, gram, energy, labels, groups, sizes, scores, dirty
             )
     return active, level
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .arrays import copy_into
 from .eigen import diagonalize, symmetric_eigen
 from .small import congruence, product, products
 
@@ -52,14 +53,14 @@ def local_score(gram, block, drop):
                     outer[a, b] -= 2.0 * shared[a] * shared[b]
         cost, turn = _best_wavelet(outer, inner)
         score += cost
-        basis[q:] = product(turn, rest)
+        copy_into(basis, q, product(turn, rest))
     _, turn = symmetric_eigen(congruence(basis[drop:], gram))
-    basis[drop:] = product(turn, basis[drop:])
+    copy_into(basis, drop, product(turn, basis[drop:]))
     if drop > 1:
         inner = congruence(basis[:drop], block)
         turn = np.eye(drop)
         diagonalize(inner, turn, 1e-15)
-        basis[:drop] = product(turn, basis[:drop])
+        copy_into(basis, 0, product(turn, basis[:drop]))
     return max(score, 0.0), basis
 
 
@@ -114,7 +115,7 @@ def _descend(gram, block, energies, turned, rows):
         if cost < best - 1e-14 * scale:
             best = cost
             own = found
-            basis[:] = rows
+            copy_into(basis, 0, rows)
             frequency = _next_frequency(frequency, values, turned)
         elif frequency != own:
             frequency = own  # a step that went too far: this one cannot

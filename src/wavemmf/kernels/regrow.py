@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .arrays import appended, numbers
 from .blocks import gathered_blocks
 from .candidates import among, comparable
 from .local import local_score, quick_wavelet
@@ -38,7 +39,7 @@ def exchange_rows(matrix, gram, rows, score, basis, active, k):
         kept = min(members.size, k - 1)
         improved = False
         while kept > 0:
-            changed = np.append(_most_used(members, wavelet, kept), enters)
+            changed = appended(_most_used(members, wavelet, kept), enters)
             changed, cost, turned = _grown(matrix, gram, changed, active, k)
             if comparable(cost) < comparable(best):
                 best, members, wavelet = cost, changed, turned
@@ -82,7 +83,7 @@ def _grown(matrix, gram, rows, active, k):
         enters = _largest_leak(matrix, rows, wavelet, active)
         if enters < 0:
             return rows, cost, wavelet
-        rows = np.append(rows, enters)
+        rows = appended(rows, enters)
 
 
 @jit
@@ -159,7 +160,7 @@ def components(matrix, labels, active, groups, sizes, levels):
 
     They are so in what is left of it, or have been rotated together.
     """
-    parent = np.arange(labels.size)
+    parent = numbers(labels.size)
     for i in range(active):
         for j in range(i):
             if matrix[i, j] != 0.0:
