@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from numba import _dynfunc
-from numba.core import sigutils
+from numba.core import sigutils, types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import AnalysisPass, PassManager, register_pass
 from numba.core.registry import CPUDispatcher
@@ -35,12 +35,17 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
     ) -> None:
         options = targetoptions or {}
         super().__init__(py_func, locals, options, pipeline_class or _KernelCompiler)
+        _use_quick_flags(self)
         unwrapped = {**options, "no_cpython_wrapper": True}
         self.inner = _InnerDispatcher(py_func, locals, unwrapped, _InnerCompiler)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return what a kernel that calls this one must know of it."""
-        return self.inner.get_call_template(args, kws)
+        """Return what a kernel that calls this one must know of it.
+
+        A number written in the source is like any other: Numba would translate the function anew
+        for each.
+        """
+        return self.inner.get_call_template([types.unliteral(kind) for kind in args], kws)
 
     def get_overload(self, sig: Any) -> Any:
         """Return the function as a kernel calls it."""
@@ -50,6 +55,10 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
 class _InnerDispatcher(CPUDispatcher):  # type: ignore[misc]
     """A function as other kernels call it."""
 
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        _use_quick_flags(self)
+
     def compile(self, sig: Any) -> Any:
         """Translate it for these arguments, without Numba's stopwatches and caches."""
         args, return_type = sigutils.normalize_signature(sig)
@@ -57,6 +66,20 @@ class _InnerDispatcher(CPUDispatcher):  # type: ignore[misc]
             if tuple(args) not in self.overloads:
                 self.add_overload(self._compiler.compile(args, return_type))
             return self.overloads[tuple(args)].entry_point
+
+
+class _QuickFlags(Flags):  # type: ignore[misc]
+    """Numba's flags, compared by what was set: it looks them up for every operation it types."""
+
+    def __hash__(self) -> int:
+        return hash(tuple(sorted(self._values)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Flags) and self._values == other._values
+
+
+def _use_quick_flags(dispatcher: Any) -> None:
+    dispatcher._compiler._customize_flags = _QuickFlags
 
 
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]

@@ -6,7 +6,7 @@ import numpy as np
 
 from ._jit import jit
 
-__all__ = ["appended", "copy_into", "diagonal", "numbers", "offsets_of", "put", "stable_order"]
+__all__ = ["appended", "copy_into", "diagonal", "identity", "marked", "numbers", "offsets_of", "put", "stable_order", "taken_from"]
 
 # Runs of this many are sorted by insertion before they are merged.
 _RUN = 16
@@ -51,6 +51,40 @@ def diagonal(matrix):
     result = np.empty(matrix.shape[0])
     for i in range(result.size):
         result[i] = matrix[i, i]
+    return result
+
+
+@jit
+def identity(n):
+    """The identity matrix."""
+    result = np.zeros((n, n))
+    for i in range(n):
+        result[i, i] = 1.0
+    return result
+
+
+@jit
+def marked(marks):
+    """Where the marks are true."""
+    count = 0
+    for mark in marks:
+        if mark:
+            count += 1
+    result = np.empty(count, np.int64)
+    at = 0
+    for i in range(marks.size):
+        if marks[i]:
+            result[at] = i
+            at += 1
+    return result
+
+
+@jit
+def taken_from(values, places):
+    """The integers in these places."""
+    result = np.empty(places.size, np.int64)
+    for i in range(places.size):
+        result[i] = values[places[i]]
     return result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
-from .arrays import diagonal, numbers, offsets_of, put
+from .arrays import diagonal, numbers, offsets_of, put, taken_from
 from .canonical import canonical_order, dense_to_csr, row_values, shuffled
 from .centre import add_to_diagonal, centre_dense
 from .compress import compress_dense
@@ -73,8 +73,8 @@ def greedy_many(
                 sizes, groups, blocks, drops, wavelets = packed
                 put(out_sizes, place, sizes)
                 put(out_drops, place, drops)
-                put(out_wavelets, place, _chosen(order, wavelets))
-                put(out_groups, place * k, _chosen(order, groups))
+                put(out_wavelets, place, taken_from(order, wavelets))
+                put(out_groups, place * k, taken_from(order, groups))
                 put(out_blocks, place * k * k, blocks)
         entry += n * n
         place += most
@@ -87,14 +87,6 @@ def _reordered(matrix, order):
     for i in range(n):
         for j in range(n):
             result[i, j] = matrix[order[i], order[j]]
-    return result
-
-
-@jit
-def _chosen(values, places):
-    result = np.empty(places.size, np.int64)
-    for i in range(places.size):
-        result[i] = values[places[i]]
     return result
 
 
@@ -198,7 +190,7 @@ def _squared_error(matrix, core, packed):
         largest = max(largest, sizes[level])
         entries[level] = sizes[level] * sizes[level]
     added = compress_dense(
-        work, offsets_of(sizes), _chosen(position, groups), offsets_of(entries), blocks,
+        work, offsets_of(sizes), taken_from(position, groups), offsets_of(entries), blocks,
         offsets_of(drops), np.empty((largest, TILE)), np.empty(n, np.int64),
     )  # fmt: skip
     total = 0.0

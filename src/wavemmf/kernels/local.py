@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
-from .arrays import copy_into
+from .arrays import copy_into, identity, marked
 from .eigen import diagonalize, symmetric_eigen
 from .small import congruence, product, products
 
@@ -39,7 +39,7 @@ def local_score(gram, block, drop):
     after them are the survivors.
     """
     size = gram.shape[0]
-    basis = np.eye(size)
+    basis = identity(size)
     score = 0.0
     for q in range(drop):
         rest = basis[q:]
@@ -58,7 +58,7 @@ def local_score(gram, block, drop):
     copy_into(basis, drop, product(turn, basis[drop:]))
     if drop > 1:
         inner = congruence(basis[:drop], block)
-        turn = np.eye(drop)
+        turn = identity(drop)
         diagonalize(inner, turn, 1e-15)
         copy_into(basis, 0, product(turn, basis[:drop]))
     return max(score, 0.0), basis
@@ -166,7 +166,7 @@ def quick_score(gram, block, drop):
         return quick_wavelet(gram, block)[0]
     size = gram.shape[0]
     work = gram.copy()
-    rows = np.eye(size)
+    rows = identity(size)
     diagonalize(work, rows, _NEGLIGIBLE)
     costs = np.empty(size)
     turned = congruence(rows, block)
@@ -188,7 +188,7 @@ def quick_wavelet(gram, block):
     """A good wavelet and its cost: the best eigenvector of `gram`, and one step from there."""
     size = gram.shape[0]
     work = gram.copy()
-    rows = np.eye(size)
+    rows = identity(size)
     diagonalize(work, rows, _NEGLIGIBLE)
     frequencies = np.empty(size)
     best = np.inf
@@ -272,7 +272,7 @@ def complete_rotation(basis, drop, allowed, nearest):
     rotation = np.empty((size, size))
     taken = np.zeros(size, np.bool_)
     _place_rows(rotation, basis[:drop], taken, allowed)
-    positions = np.flatnonzero(taken)
+    positions = marked(taken)
     if not (nearest and _nearest_survivors(rotation, taken, drop)):
         _place_rows(rotation, basis[drop:], taken, np.ones(size, np.bool_))
     if drop < size and _is_reflection(rotation):
@@ -315,9 +315,9 @@ def _nearest_survivors(rotation, taken, drop):
     """
     size = rotation.shape[0]
     if drop == 1:
-        _turn_plane(rotation, np.flatnonzero(taken)[0])
+        _turn_plane(rotation, marked(taken)[0])
         return True
-    rest = np.flatnonzero(~taken)
+    rest = marked(~taken)
     count = rest.size
     projected = np.zeros((count, size))
     for a in range(count):
@@ -329,7 +329,7 @@ def _nearest_survivors(rotation, taken, drop):
                     projected[a, j] -= weight * rotation[q, j]
     if count == 0:
         return True
-    values, vectors = symmetric_eigen(congruence(projected, np.eye(size)))
+    values, vectors = symmetric_eigen(congruence(projected, identity(size)))
     if values[0] < 1e-3:
         return False
     polar = product(vectors, projected)

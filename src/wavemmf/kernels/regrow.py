@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
-from .arrays import appended, numbers
+from .arrays import appended, marked, numbers, taken_from
 from .blocks import gathered_blocks
 from .candidates import among, comparable
 from .local import local_score, quick_wavelet
@@ -69,7 +69,7 @@ def _most_used(rows, wavelet, count):
                 least = share
                 pick = a
         kept[pick] = False
-    return rows[kept]
+    return taken_from(rows, marked(kept))
 
 
 @jit
@@ -93,7 +93,8 @@ def _largest_leak(matrix, rows, wavelet, active):
     for a in range(rows.size):
         for j in range(active):
             leak[j] += wavelet[a] * matrix[rows[a], j]
-    leak[rows] = 0.0
+    for row in rows:
+        leak[row] = 0.0
     best = 0.0
     pick = -1
     for j in range(active):
@@ -116,8 +117,8 @@ def used_rows(basis, count):
                 used[a] = True
         total += used[a]
     if total <= count:
-        used[:] = True
-    return np.flatnonzero(used)
+        return numbers(size)
+    return marked(used)
 
 
 @jit
