@@ -28,6 +28,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from .._progress import is_terminal
 from ..errors import CompilationDisabledError
+from ._compiler import KernelDispatcher
 
 __all__ = ["check_compiler", "inline_jit", "jit"]
 
@@ -66,12 +67,16 @@ def check_compiler(what: str) -> None:
 def _compile(function: Kernel, inline: str) -> Kernel:
     if numba.config.DISABLE_JIT:
         return _uncompiled(function)
-    compiled: Any = numba.njit(
-        nogil=True,
-        fastmath=_FAST_MATH,
-        error_model="numpy",
-        inline=inline,
-    )(function)
+    options = {
+        "nopython": True,
+        "boundscheck": None,
+        "nogil": True,
+        "fastmath": _FAST_MATH,
+        "error_model": "numpy",
+        "inline": inline,
+        "no_cfunc_wrapper": True,  # nothing in C calls kernels
+    }
+    compiled: Any = KernelDispatcher(function, targetoptions=options)
     try:
         compiled._cache = _KernelCache(function)
     except (RuntimeError, OSError):

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .arrays import stable_order
 
 __all__ = ["canonical_order", "dense_to_csr", "row_values", "shuffled"]
 
@@ -27,7 +28,7 @@ def canonical_order(indptr, indices, data, values):
     """Rows in canonical order; `values` tells them apart to begin with (`row_values`)."""
     n = indptr.size - 1
     weights = _entry_weights(data)
-    order = np.argsort(values, kind="mergesort")
+    order = stable_order(values)
     position = np.empty(n, np.int64)
     for i in range(n):
         position[order[i]] = i
@@ -175,9 +176,9 @@ def _refine(indptr, indices, weights, partition, queue, waiting, count, sums):
             # Rows that were touched gather at the end of their cell.
             hits[cell] += 1
             _exchange(order, position, position[touched[q]], cell + length[cell] - hits[cell])
-        cells[:met].sort()
+        ascending = stable_order(cells[:met])
         for c in range(met):
-            cell = cells[c]
+            cell = cells[ascending[c]]
             hit = hits[cell]
             hits[cell] = 0
             if length[cell] > 1:
@@ -206,7 +207,7 @@ def _split(partition, cell, hit, sums, queue, waiting, head, count):
     keys = np.empty(hit)
     for a in range(hit):
         keys[a] = sums[rows[a]]
-    sequence = np.argsort(keys, kind="mergesort")
+    sequence = stable_order(keys)
     for a in range(hit):
         order[first + a] = rows[sequence[a]]
         position[rows[sequence[a]]] = first + a

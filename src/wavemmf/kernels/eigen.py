@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .arrays import identity, stable_order
 
 __all__ = ["diagonalize", "symmetric_eigen"]
 
@@ -27,7 +28,7 @@ def symmetric_eigen(matrix):
     """Eigenvalues in ascending order and eigenvectors as rows, to full precision."""
     size = matrix.shape[0]
     work = matrix.copy()
-    rows = np.eye(size)
+    rows = identity(size)
     diagonalize(work, rows, 1e-15)
     values = np.empty(size)
     scale = 0.0
@@ -36,9 +37,15 @@ def symmetric_eigen(matrix):
         scale = max(scale, abs(values[a]))
     keys = np.zeros(size)
     if scale > 0.0:
-        keys = np.floor(values / (10.0 * _EQUAL * scale) + 0.5)  # equal ones keep their order
-    order = np.argsort(keys, kind="mergesort")
-    return values[order], rows[order]
+        for a in range(size):  # equal ones keep their order
+            keys[a] = np.floor(values[a] / (10.0 * _EQUAL * scale) + 0.5)
+    order = stable_order(keys)
+    vectors = np.empty((size, size))
+    for e in range(size):
+        values[e] = work[order[e], order[e]]
+        for a in range(size):
+            vectors[e, a] = rows[order[e], a]
+    return values, vectors
 
 
 @jit

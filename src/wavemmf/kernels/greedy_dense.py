@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit
+from .arrays import stable_order, taken_from
 from .blocks import gathered_blocks, record_level
 from .candidates import comparable, wavelets_of
 from .local import complete_rotation, local_score
@@ -89,7 +90,7 @@ def greedy_levels(
             used = used_rows(basis, count)
             if used.size < rows.size:
                 # Rows that no wavelet needs stay as they are.
-                rows = rows[used]
+                rows = taken_from(rows, used)
                 local_gram, local_block = gathered_blocks(matrix, gram, rows)
                 _, basis = local_score(local_gram, local_block, count)
         size = rows.size
@@ -109,14 +110,14 @@ def greedy_levels(
         for row in rows:
             energy[row] = gram[row, row]
         _mark_touched(rows, active, groups, sizes, dirty)
-        dropped = rows[positions]
+        dropped = taken_from(rows, positions)
         for q in range(count):
             _downdate_gram(matrix, gram, energy, dropped[q], active, scores, dirty)
-        dropped.sort()
+        ascending = stable_order(dropped)
         for q in range(count - 1, -1, -1):
             active -= 1
             _move_last(
-                dropped[q], active, matrix, gram, energy, labels, groups, sizes, scores, dirty
+                dropped[ascending[q]], active, matrix, gram, energy, labels, groups, sizes, scores, dirty
             )
     return active, level
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .arrays import diagonal, numbers, offsets_of, put, taken_from
 from .canonical import canonical_order, dense_to_csr, row_values, shuffled
 from .centre import add_to_diagonal, centre_dense
 from .compress import compress_dense
@@ -47,7 +48,7 @@ def greedy_many(
         _, shift = centre_dense(centred)
         sparse = dense_to_csr(centred)
         order = shuffled(canonical_order(*sparse, row_values(*sparse)), 0)
-        matrix = centred[order][:, order].copy()
+        matrix = _reordered(centred, order)
         most = n - core  # every level drops at least one row
         best = np.inf
         for attempt in range(3 + (_NOISY_TRIES_IF_FEW if n <= _FEW else _NOISY_TRIES)):
@@ -70,13 +71,23 @@ def greedy_many(
                 best = error
                 out_levels[g] = levels
                 sizes, groups, blocks, drops, wavelets = packed
-                out_sizes[place : place + levels] = sizes
-                out_drops[place : place + levels] = drops
-                out_wavelets[place : place + most] = order[wavelets]
-                out_groups[place * k : place * k + groups.size] = order[groups]
-                out_blocks[place * k * k : place * k * k + blocks.size] = blocks
+                put(out_sizes, place, sizes)
+                put(out_drops, place, drops)
+                put(out_wavelets, place, taken_from(order, wavelets))
+                put(out_groups, place * k, taken_from(order, groups))
+                put(out_blocks, place * k * k, blocks)
         entry += n * n
         place += most
+
+
+@jit
+def _reordered(matrix, order):
+    n = order.size
+    result = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            result[i, j] = matrix[order[i], order[j]]
+    return result
 
 
 @jit
@@ -103,10 +114,10 @@ def _run(matrix, moved, core, choice, rng, record):
     work = matrix.copy()
     add_to_diagonal(work, moved)
     gram = small_gram(work)
-    energy = np.diag(gram).copy()
+    energy = diagonal(gram)
     groups, sizes, drops = np.zeros((n, k), np.int64), np.zeros(n, np.int64), np.ones(n, np.bool_)
     _, levels = greedy_levels(
-        work, gram, energy, np.arange(n), groups, sizes, np.zeros(n), drops, n, core, choice, rng,
+        work, gram, energy, numbers(n), groups, sizes, np.zeros(n), drops, n, core, choice, rng,
         _NO_GROUPS, _NO_SIZES, *record, 0, n,
     )  # fmt: skip
     return levels
@@ -133,9 +144,14 @@ def _pack(levels, record):
     """Sizes, groups, blocks, drops and wavelets of all levels, back to back."""
     all_groups, all_sizes, all_wavelets, all_drops, all_blocks = record
     sizes, drops = all_sizes[:levels].copy(), all_drops[:levels].copy()
-    groups = np.empty(sizes.sum(), np.int64)
-    blocks = np.empty((sizes * sizes).sum())
-    wavelets = np.empty(drops.sum(), np.int64)
+    rows = entries = dropped = 0
+    for level in range(levels):
+        rows += sizes[level]
+        entries += sizes[level] * sizes[level]
+        dropped += drops[level]
+    groups = np.empty(rows, np.int64)
+    blocks = np.empty(entries)
+    wavelets = np.empty(dropped, np.int64)
     g = b = w = 0
     for level in range(levels):
         for a in range(sizes[level]):
@@ -154,7 +170,9 @@ def _pack(levels, record):
 def _squared_error(matrix, core, packed):
     sizes, groups, blocks, drops, wavelets = packed
     n = matrix.shape[0]
-    position = np.full(n, -1, np.int64)
+    position = np.empty(n, np.int64)
+    for i in range(n):
+        position[i] = -1
     for q in range(wavelets.size):
         position[wavelets[q]] = n - 1 - q
     count = 0
@@ -167,17 +185,15 @@ def _squared_error(matrix, core, packed):
         for j in range(n):
             work[position[i], position[j]] = matrix[i, j]
     largest = 1
-    for size in sizes:
-        largest = max(largest, size)
+    entries = np.empty(sizes.size, np.int64)
+    for level in range(sizes.size):
+        largest = max(largest, sizes[level])
+        entries[level] = sizes[level] * sizes[level]
     added = compress_dense(
-        work, _offsets(sizes), position[groups], _offsets(sizes * sizes), blocks, _offsets(drops),
-        np.empty((largest, TILE)), np.empty(n, np.int64),
+        work, offsets_of(sizes), taken_from(position, groups), offsets_of(entries), blocks,
+        offsets_of(drops), np.empty((largest, TILE)), np.empty(n, np.int64),
     )  # fmt: skip
-    return added.sum()
-
-
-@jit
-def _offsets(lengths):
-    result = np.zeros(lengths.size + 1, np.int64)
-    result[1:] = np.cumsum(lengths)
-    return result
+    total = 0.0
+    for level in range(added.size):
+        total += added[level]
+    return total

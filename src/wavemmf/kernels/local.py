@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .arrays import copy_into, identity, marked
 from .eigen import diagonalize, symmetric_eigen
 from .small import congruence, product, products
 
@@ -38,7 +39,7 @@ def local_score(gram, block, drop):
     after them are the survivors.
     """
     size = gram.shape[0]
-    basis = np.eye(size)
+    basis = identity(size)
     score = 0.0
     for q in range(drop):
         rest = basis[q:]
@@ -52,14 +53,14 @@ def local_score(gram, block, drop):
                     outer[a, b] -= 2.0 * shared[a] * shared[b]
         cost, turn = _best_wavelet(outer, inner)
         score += cost
-        basis[q:] = product(turn, rest)
+        copy_into(basis, q, product(turn, rest))
     _, turn = symmetric_eigen(congruence(basis[drop:], gram))
-    basis[drop:] = product(turn, basis[drop:])
+    copy_into(basis, drop, product(turn, basis[drop:]))
     if drop > 1:
         inner = congruence(basis[:drop], block)
-        turn = np.eye(drop)
+        turn = identity(drop)
         diagonalize(inner, turn, 1e-15)
-        basis[:drop] = product(turn, basis[:drop])
+        copy_into(basis, 0, product(turn, basis[:drop]))
     return max(score, 0.0), basis
 
 
@@ -114,7 +115,7 @@ def _descend(gram, block, energies, turned, rows):
         if cost < best - 1e-14 * scale:
             best = cost
             own = found
-            basis[:] = rows
+            copy_into(basis, 0, rows)
             frequency = _next_frequency(frequency, values, turned)
         elif frequency != own:
             frequency = own  # a step that went too far: this one cannot
@@ -165,7 +166,7 @@ def quick_score(gram, block, drop):
         return quick_wavelet(gram, block)[0]
     size = gram.shape[0]
     work = gram.copy()
-    rows = np.eye(size)
+    rows = identity(size)
     diagonalize(work, rows, _NEGLIGIBLE)
     costs = np.empty(size)
     turned = congruence(rows, block)
@@ -187,7 +188,7 @@ def quick_wavelet(gram, block):
     """A good wavelet and its cost: the best eigenvector of `gram`, and one step from there."""
     size = gram.shape[0]
     work = gram.copy()
-    rows = np.eye(size)
+    rows = identity(size)
     diagonalize(work, rows, _NEGLIGIBLE)
     frequencies = np.empty(size)
     best = np.inf
@@ -271,7 +272,7 @@ def complete_rotation(basis, drop, allowed, nearest):
     rotation = np.empty((size, size))
     taken = np.zeros(size, np.bool_)
     _place_rows(rotation, basis[:drop], taken, allowed)
-    positions = np.flatnonzero(taken)
+    positions = marked(taken)
     if not (nearest and _nearest_survivors(rotation, taken, drop)):
         _place_rows(rotation, basis[drop:], taken, np.ones(size, np.bool_))
     if drop < size and _is_reflection(rotation):
@@ -314,9 +315,9 @@ def _nearest_survivors(rotation, taken, drop):
     """
     size = rotation.shape[0]
     if drop == 1:
-        _turn_plane(rotation, np.flatnonzero(taken)[0])
+        _turn_plane(rotation, marked(taken)[0])
         return True
-    rest = np.flatnonzero(~taken)
+    rest = marked(~taken)
     count = rest.size
     projected = np.zeros((count, size))
     for a in range(count):
@@ -328,7 +329,7 @@ def _nearest_survivors(rotation, taken, drop):
                     projected[a, j] -= weight * rotation[q, j]
     if count == 0:
         return True
-    values, vectors = symmetric_eigen(congruence(projected, np.eye(size)))
+    values, vectors = symmetric_eigen(congruence(projected, identity(size)))
     if values[0] < 1e-3:
         return False
     polar = product(vectors, projected)

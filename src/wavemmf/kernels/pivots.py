@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .arrays import put
 from .blocks import gathered_blocks
 from .candidates import (
     CENTRED,
@@ -55,7 +56,7 @@ def score_pivot(p, matrix, gram, energy, active, choice, rng, groups, sizes, sco
         if score < scores[p]:
             scores[p] = score
             sizes[p] = size
-            groups[p, :size] = rows
+            put(groups[p], 0, rows)
     scores[p] = _perturbed(scores[p], choice.score_noise, rng)
 
 
@@ -101,8 +102,9 @@ def _most_correlated(p, matrix, gram, energy, active, choice, rng, candidates, l
     orthogonal to the pivot are left out.
     """
     keys = np.zeros(candidates.shape)
-    candidates[:, 0] = p
-    lengths[:] = 1
+    for c in range(lengths.size):
+        candidates[c, 0] = p
+        lengths[c] = 1
     shift = choice.shift
     noise = choice.correlation_noise
     row = gram[p, :active]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .arrays import appended, marked, numbers, taken_from
 from .blocks import gathered_blocks
 from .candidates import among, comparable
 from .local import local_score, quick_wavelet
@@ -38,7 +39,7 @@ def exchange_rows(matrix, gram, rows, score, basis, active, k):
         kept = min(members.size, k - 1)
         improved = False
         while kept > 0:
-            changed = np.append(_most_used(members, wavelet, kept), enters)
+            changed = appended(_most_used(members, wavelet, kept), enters)
             changed, cost, turned = _grown(matrix, gram, changed, active, k)
             if comparable(cost) < comparable(best):
                 best, members, wavelet = cost, changed, turned
@@ -68,7 +69,7 @@ def _most_used(rows, wavelet, count):
                 least = share
                 pick = a
         kept[pick] = False
-    return rows[kept]
+    return taken_from(rows, marked(kept))
 
 
 @jit
@@ -82,7 +83,7 @@ def _grown(matrix, gram, rows, active, k):
         enters = _largest_leak(matrix, rows, wavelet, active)
         if enters < 0:
             return rows, cost, wavelet
-        rows = np.append(rows, enters)
+        rows = appended(rows, enters)
 
 
 @jit
@@ -92,7 +93,8 @@ def _largest_leak(matrix, rows, wavelet, active):
     for a in range(rows.size):
         for j in range(active):
             leak[j] += wavelet[a] * matrix[rows[a], j]
-    leak[rows] = 0.0
+    for row in rows:
+        leak[row] = 0.0
     best = 0.0
     pick = -1
     for j in range(active):
@@ -115,8 +117,8 @@ def used_rows(basis, count):
                 used[a] = True
         total += used[a]
     if total <= count:
-        used[:] = True
-    return np.flatnonzero(used)
+        return numbers(size)
+    return marked(used)
 
 
 @jit
@@ -159,7 +161,7 @@ def components(matrix, labels, active, groups, sizes, levels):
 
     They are so in what is left of it, or have been rotated together.
     """
-    parent = np.arange(labels.size)
+    parent = numbers(labels.size)
     for i in range(active):
         for j in range(i):
             if matrix[i, j] != 0.0:
