@@ -198,7 +198,7 @@ def test_check_integer_bounds(value, bounds, message):
         check_integer("k", value, **bounds)
 
 
-@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf])
+@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, 10**400])
 def test_check_positive_refuses(value):
     with pytest.raises(InvalidInputError, match="sigma must be a finite number above 0"):
         check_positive("sigma", value)
@@ -206,8 +206,9 @@ def test_check_positive_refuses(value):
 
 def test_check_positive_type_and_value():
     assert check_positive("sigma", np.float32(0.5)) == 0.5
-    with pytest.raises(InputTypeError, match="sigma"):
-        check_positive("sigma", None)
+    for wrong in (None, "0.5", b"0.5"):
+        with pytest.raises(InputTypeError, match="sigma"):
+            check_positive("sigma", wrong)
 
 
 @pytest.mark.parametrize("value", ["newton", None, 3, ["lbfgs"]])

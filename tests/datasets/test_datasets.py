@@ -301,6 +301,21 @@ def test_broken_mnist(folder, content):
         datasets.mnist_kernel()
 
 
+@pytest.mark.parametrize("shape", [(0, 2**32 - 1, 2**32 - 1), (0, 28, 28), (10, 0, 2**32 - 1)])
+def test_mnist_without_pixels(folder, shape):
+    put_mnist(folder, np.zeros((10, 1, 1), np.uint8), np.arange(10, dtype=np.uint8))
+    put(folder, "mnist/t10k-images-idx3-ubyte", struct.pack(">4I", 0x0803, *shape))
+    with pytest.raises(FileFormatError, match="is empty: its shape is"):
+        datasets.mnist_kernel(per_class=1)
+
+
+@pytest.mark.parametrize("sigma", [1e-170, 1e160])
+def test_widths_whose_square_is_no_number(folder, sigma):
+    put_mnist(folder, np.zeros((10, 1, 1), np.uint8), np.arange(10, dtype=np.uint8))
+    with pytest.raises(InvalidInputError, match="sigma must be between 1e-100 and 1e"):
+        datasets.mnist_kernel(per_class=1, sigma=sigma)
+
+
 def test_digits_kernel():
     sklearn = pytest.importorskip("sklearn.datasets", reason="needs scikit-learn")
     kernel = datasets.digits_kernel(n_per_class=3)

@@ -55,3 +55,22 @@ def test_bad_features_are_refused(bad):
         wm.graphs.similarity_graph([[1.0, bad], [0.0, 1.0]])
     with pytest.raises(InvalidInputError, match="neighbors"):
         wm.graphs.similarity_graph([[1.0]], 0)
+
+
+@pytest.mark.parametrize("unit", [2.0**560, 2.0**-560])
+def test_the_unit_of_features_does_not_matter(unit, rng):
+    features = sp.random_array((30, 12), density=0.3, rng=rng, format="csr")
+    expected = wm.graphs.similarity_graph(features).adjacency
+    found = wm.graphs.similarity_graph(features * unit).adjacency
+    assert expected.nnz > 0
+    np.testing.assert_array_equal(found.toarray(), expected.toarray())
+
+
+def test_features_are_left_as_they_are():
+    features = sp.csr_array(np.array([[1.0, 2.0, 0.0], [3.0, 0.0, 1.0], [0.0, 4.0, 5.0]]))
+    features.data[1] = 0.0  # stored all the same
+    before = features.toarray(), features.indptr.copy(), features.data.copy()
+    wm.graphs.similarity_graph(features, neighbors=1)
+    np.testing.assert_array_equal(features.toarray(), before[0])
+    np.testing.assert_array_equal(features.indptr, before[1])
+    np.testing.assert_array_equal(features.data, before[2])

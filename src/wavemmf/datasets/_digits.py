@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from ..io._text import read_content
 from ._folder import data_file
 
 __all__ = ["digits_kernel", "mnist_kernel"]
+
+# Least width of a kernel; the greatest is its inverse.
+_NARROWEST = 1e-100
 
 
 def digits_kernel(sigma: float = 1.0, n_per_class: int | None = None) -> NDArray[np.float64]:
@@ -35,7 +39,7 @@ def digits_kernel(sigma: float = 1.0, n_per_class: int | None = None) -> NDArray
     ndarray, shape (n, n)
         Symmetric, with unit diagonal.
     """
-    sigma = check_positive("sigma", sigma)
+    sigma = _check_width(sigma)
     bunch = require("sklearn.datasets", extra="sklearn").load_digits()
     pixels, digits = np.asarray(bunch.data) / 16.0, np.asarray(bunch.target)
     if n_per_class is not None:
@@ -60,13 +64,22 @@ def mnist_kernel(per_class: int = 100, sigma: float = 10.0) -> NDArray[np.float6
     ndarray, shape (10 * per_class, 10 * per_class)
         Symmetric, with unit diagonal.
     """
-    sigma = check_positive("sigma", sigma)
+    sigma = _check_width(sigma)
     digits = read_idx(data_file("mnist/t10k-labels-idx1-ubyte"), dimensions=1)
     chosen = _first_of_each(digits, "per_class", per_class)
     images = read_idx(data_file("mnist/t10k-images-idx3-ubyte"), dimensions=3)
     if len(images) != len(digits):
         raise FileFormatError(f"MNIST: {len(images)} images but {len(digits)} labels")
     return _gaussian_kernel(images[chosen].reshape(len(chosen), -1) / 255.0, sigma)
+
+
+def _check_width(sigma: float) -> float:
+    width = check_positive("sigma", sigma)
+    if not _NARROWEST <= width <= 1.0 / _NARROWEST:  # its square must be a number
+        raise InvalidInputError(
+            f"sigma must be between {_NARROWEST:g} and {1.0 / _NARROWEST:g}, got {sigma!r}"
+        )
+    return width
 
 
 def _gaussian_kernel(points: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
@@ -94,9 +107,8 @@ def read_idx(path: Path, dimensions: int) -> NDArray[np.uint8]:
     except struct.error as error:
         raise FileFormatError(f"{path} is not a complete IDX file: {error}") from error
     start = 4 * (1 + dimensions)
-    size = 1
-    for length in shape:
-        size *= length
-    if magic != 0x0800 + dimensions or len(content) - start != size:
+    if magic != 0x0800 + dimensions or len(content) - start != math.prod(shape):
         raise FileFormatError(f"{path} is not an IDX file of bytes in {dimensions} dimensions")
+    if 0 in shape:  # the other lengths may then be anything, more than an array can have
+        raise FileFormatError(f"{path} is empty: its shape is {tuple(shape)}")
     return np.frombuffer(content, dtype=np.uint8, offset=start).reshape(shape)

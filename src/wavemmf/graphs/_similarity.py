@@ -54,12 +54,17 @@ def similarity_graph(features: Any, neighbors: int = 5) -> Graph:
 
 def _directions(features: Any) -> sp.csr_array:
     """Return the features weighted by rarity, rows of length one."""
-    x = sp.csr_array(features, dtype=np.float64)
+    x = sp.csr_array(features, dtype=np.float64, copy=True)  # zeros are taken out of it
     if x.ndim != 2 or x.shape[0] < 1:
         raise InvalidInputError(f"features must have a row for every vertex, got shape {x.shape}")
     if not (np.isfinite(x.data).all() and (x.data >= 0.0).all()):
         raise InvalidInputError("features must be finite and not negative")
     x.eliminate_zeros()
+    # Only directions matter: a power of two, which is exact, keeps squares in range.
+    rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+    largest = np.zeros(x.shape[0])
+    np.maximum.at(largest, rows, x.data)
+    x.data /= np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1021, 1023))[rows]
     holders = np.bincount(x.indices, minlength=x.shape[1])
     rarity = np.log(x.shape[0] / np.maximum(holders, 1))
     weighted = sp.csr_array(x * rarity)
