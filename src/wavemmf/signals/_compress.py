@@ -63,9 +63,10 @@ def compress(
 ) -> Compressed:
     r"""Quantise the wavelet coefficients of signals and code them as bytes.
 
-    With the step s, a coefficient c becomes :math:`\mathrm{sign}(c) \lfloor |c| / s \rfloor`. Numbers are coded from coarse to fine by an adaptive range coder, whose contexts are
-    the sizes of the parent in the tree of wavelets, its parent, the sibling, and the same
-    coefficient of the signal before. The same coefficients give the same bytes on every machine.
+    With the step s, a coefficient c becomes :math:`\mathrm{sign}(c) \lfloor |c| / s \rfloor`.
+    Numbers are coded from coarse to fine by an adaptive range coder, whose contexts are the sizes
+    of the parent in the tree of wavelets, its parent, the sibling, and the same coefficient of the
+    signal before. The same coefficients give the same bytes on every machine.
 
     Parameters
     ----------
@@ -93,10 +94,10 @@ def compress(
     >>> import wavemmf as wm
     >>> f = wm.wavelets(wm.graphs.grid(16, 16))
     >>> x = np.add.outer(np.arange(16.0), np.arange(16.0)).ravel()
-    >>> small = compress(x, f, error=0.01)
-    >>> bool(small.error <= 0.01), small.bits_per_node < 5
+    >>> small = compress(x, f, error=0.05)
+    >>> bool(small.error <= 0.05), small.bits_per_node < 4
     (True, True)
-    >>> bool(np.linalg.norm(decompress(small.data, f) - x) <= 0.01 * np.linalg.norm(x))
+    >>> bool(np.linalg.norm(decompress(small.data, f) - x) <= 0.05 * np.linalg.norm(x))
     True
     """
     signals, _ = as_signals(x, f)
