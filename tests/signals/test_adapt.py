@@ -145,6 +145,7 @@ def test_costs_against_plain_numpy(rng, cost, shape):
     for name, basis in bases.items():
         c = np.abs(basis.basis().toarray() @ unit)
         expected = {
+            "terms": _error_of_terms(c, round(0.1 * N) - 1),  # log2(3) bits are less than a term
             "l1": c.sum(),
             "entropy": -(c**2 * np.log2(c**2)).sum(),
             "bits": 8 * len(compress(unit, basis, error=limit).data),
@@ -152,6 +153,11 @@ def test_costs_against_plain_numpy(rng, cost, shape):
         assert found.costs[name] == pytest.approx(expected, rel=0.02 if cost == "bits" else 1e-9)
     assert found.factorization is bases[min(found.costs, key=found.costs.get)]
     assert found.side_bits == pytest.approx(np.log2(3))
+
+
+def _error_of_terms(sizes, terms):
+    lost = np.sort(sizes**2, axis=0)[::-1][terms:].sum(axis=0)
+    return np.sqrt(np.mean(lost))
 
 
 def test_units_and_zeros(f, spiky):

@@ -125,7 +125,5 @@ class WaveletDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if not self.smooth:
             return None
         if isinstance(graph, Factorization):
-            raise InvalidInputError(
-                "smooth=True needs a graph, got a factorization: give the graph"
-            )
+            raise InvalidInputError("smooth=True needs a graph to smooth by, got a factorization")
         return graph

@@ -30,7 +30,7 @@ __all__ = ["COSTS", "Adapted", "adapt"]
 
 Floats = npt.NDArray[np.float64]
 
-COSTS = ("bits", "l1", "entropy")
+COSTS = ("terms", "bits", "l1", "entropy")
 
 # What is tried for a graph, beside its weights.
 _SIZES = (2, 4)
@@ -78,7 +78,7 @@ def adapt(
     x: Any,
     candidates: Any,
     *,
-    cost: str = "bits",
+    cost: str = "terms",
     share: float = 0.1,
     aside: bool = True,
     progress: Progress = silent,
@@ -93,11 +93,12 @@ def adapt(
         What is chosen from; the keys of a dict are names. For a graph (anything that `wavelets`
         takes, but for lists) these are its wavelets of both Laplacians with k = 2 and 4 and times 2
         and 8, with its weights and, if it has coordinates, with 1/distance.
-    cost : {"bits", "l1", "entropy"}
-        What is compared, with coefficients c: the size of `compress` at the relative error that
-        the largest coefficients of the first candidate reach (`share` says how many);
-        :math:`\sum |c_i|`; or :math:`-\sum p_i \log_2 p_i` with :math:`p_i = c_i^2 / \sum c_j^2`.
-        Signals are divided by their norms, and their costs added up.
+    cost : {"terms", "bits", "l1", "entropy"}
+        What is compared. "terms": the relative error of so many of the largest coefficients
+        as `share` says, less those that the side information could say. "bits": the size of
+        `compress` at the error that as many coefficients of the first candidate reach. With all
+        coefficients c, "l1": :math:`\sum |c_i|`; "entropy": :math:`-\sum c_i^2 \log_2 c_i^2`.
+        Signals are divided by their norms first.
     share : float
         The share of the coefficients that the basis is to be good for.
     aside : bool
@@ -136,19 +137,28 @@ def adapt(
         raise InvalidInputError(f"share must be between 0 and 1, got {share!r}")
     makers = _makers(candidates)
     costs: dict[str, float] = {}
-    best: _Candidate | None = None
+    best: _Fitted | None = None
     error = None
     for name, make in makers.items():
         candidate = make(name)
         signals = _unit_columns(as_signals(x, candidate.basis)[0])
-        error = _error_of_terms(candidate.basis, signals, share) if error is None else error
-        costs[name] = _cost(cost, candidate.basis, signals, error, aside)
-        if best is None or costs[name] < costs[best.name]:
-            best = candidate
+        fitted = _fit(candidate, signals, share, aside, math.log2(len(makers)))
+        error = _error(fitted.candidate.basis, signals, share) if error is None else error
+        costs[name] = _cost(cost, fitted, signals, share, error)
+        if best is None or costs[name] < costs[best.candidate.name]:
+            best = fitted
         progress(len(costs), len(makers), f"{name}: {costs[name]:.4g}\n")
     if best is None:
         raise InvalidInputError("adapt needs at least one candidate, got none")
-    return _adapted(best, signals, costs, share, aside)
+    return Adapted(
+        _with_rotations(best),
+        best.candidate.basis,
+        best.candidate.name,
+        costs,
+        int(np.count_nonzero(best.choices)),
+        best.side_bits,
+        best.side_terms,
+    )
 
 
 @dataclass(frozen=True)
@@ -158,6 +168,22 @@ class _Candidate:
     name: str
     basis: Factorization
     matrix: Any = None
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """A candidate, which of its levels set a node aside, and what that takes to say."""
+
+    candidate: _Candidate
+    choices: npt.NDArray[np.int64]
+    side_bits: float
+    side_terms: float
+
+    @property
+    def rotations(self) -> Rotations:
+        """The levels, some of which set a node aside."""
+        rotations = self.candidate.basis.rotations
+        return with_aside(rotations, self.choices) if self.choices.any() else rotations
 
 
 _Maker = Callable[[str], _Candidate]
@@ -187,7 +213,7 @@ def _given(f: Factorization) -> _Maker:
 def _of_graph(graph: Any) -> dict[str, _Maker]:
     graphs = {"": graph}
     if isinstance(graph, Graph) and graph.coordinates is not None:
-        shortest = 1e-3 * float(np.ptp(graph.coordinates)) or 1.0
+        shortest = 1e-3 * float(np.ptp(graph.coordinates, axis=0).max(initial=0.0)) or 1.0
         graphs[", 1/distance"] = weights_from_lengths(graph, "coordinates", at_least=shortest)
     return {
         f"{matrix}, k={k}, time={time:g}{weights}": _made(of, k, matrix, time)
@@ -213,44 +239,41 @@ def _unit_columns(signals: Floats) -> Floats:
     return np.asarray(columns / np.where(norms > 0.0, norms, 1.0))
 
 
-def _error_of_terms(f: Factorization, signals: Floats, share: float) -> float:
-    errors = best_terms(f, signals, share=share).error
-    return max(float(np.sqrt(np.mean(errors**2))), _LEAST_ERROR)
+def _fit(candidate: _Candidate, signals: Floats, share: float, aside: bool, bits: float) -> _Fitted:
+    """Set nodes aside where it pays; `bits` are those that say which candidate it is."""
+    f = candidate.basis
+    ranked = np.sort(np.abs(f.analyze(signals)), axis=0)[::-1]
+    limit = float(np.mean(ranked[min(round(share * f.n), f.n - 1)]))
+    if aside and limit > 0.0 and can_set_aside(f.rotations):
+        choices = aside_levels(f.rotations, signals, limit)
+        if choices.any():
+            more, of_a_term = _side_bits(Coder(f, signals, adapt=True), limit)
+            return _Fitted(candidate, choices, bits + more, (bits + more) / of_a_term)
+    nothing = np.zeros(f.num_levels, np.int64)
+    return _Fitted(candidate, nothing, bits, bits / _BITS_OF_A_TERM)
 
 
-def _cost(cost: str, f: Factorization, signals: Floats, error: float, aside: bool) -> float:
+def _error(f: Factorization, signals: Floats, share: float, without: float = 0.0) -> float:
+    """Return the relative error of the largest terms, of all signals together."""
+    terms = max(0, round(share * f.n) - math.ceil(without / max(1, signals.shape[1])))
+    errors = best_terms(f, signals, terms).error
+    return float(np.sqrt(np.mean(errors**2)))
+
+
+def _cost(cost: str, fitted: _Fitted, signals: Floats, share: float, error: float) -> float:
+    f = fitted.candidate.basis
     if cost == "bits":
-        return 8.0 * len(compress(signals, f, error=error, adapt=aside).data)
+        aside = bool(fitted.choices.any())
+        limit = max(error, _LEAST_ERROR)
+        return 8.0 * len(compress(signals, f, error=limit, adapt=aside).data)
+    f = replace(f, rotations=fitted.rotations)
+    if cost == "terms":
+        return _error(f, signals, share, without=fitted.side_terms)
     sizes = np.abs(f.analyze(signals))
     if cost == "l1":
         return float(sizes.sum())
     energy = sizes[sizes > 0.0] ** 2
     return float(-(energy * np.log2(energy)).sum())
-
-
-def _adapted(
-    best: _Candidate, signals: Floats, costs: dict[str, float], share: float, aside: bool
-) -> Adapted:
-    f = best.basis
-    which = math.log2(len(costs))
-    ranked = np.sort(np.abs(f.analyze(signals)), axis=0)[::-1]
-    limit = float(np.mean(ranked[min(round(share * f.n), f.n - 1)]))
-    choices = None
-    if aside and limit > 0.0 and can_set_aside(f.rotations):
-        choices = aside_levels(f.rotations, signals, limit)
-    if choices is None or not choices.any():
-        return Adapted(f, f, best.name, costs, 0, which, which / _BITS_OF_A_TERM)
-    bits, of_a_term = _side_bits(Coder(f, signals, adapt=True), limit)
-    rotations = with_aside(f.rotations, choices)
-    return Adapted(
-        _with_rotations(best, rotations),
-        f,
-        best.name,
-        costs,
-        int(np.count_nonzero(choices)),
-        which + bits,
-        (which + bits) / of_a_term,
-    )
 
 
 def _side_bits(coder: Coder, limit: float) -> tuple[float, float]:
@@ -263,14 +286,16 @@ def _side_bits(coder: Coder, limit: float) -> tuple[float, float]:
     return 8.0 * (len(pack(packed, rotations)) - alone), 8.0 * (alone - bare) / terms
 
 
-def _with_rotations(candidate: _Candidate, rotations: Rotations) -> Factorization:
-    """Return the factorization with other rotations: of the matrix, or of the approximation."""
-    f, matrix = candidate.basis, candidate.matrix
+def _with_rotations(fitted: _Fitted) -> Factorization:
+    """Return the factorization with the chosen levels: of the matrix, or of the approximation."""
+    f, matrix = fitted.candidate.basis, fitted.candidate.matrix
+    if not fitted.choices.any():
+        return f
     exact = matrix is not None
-    h, error = compress_matrix(matrix if exact else f.to_dense(), rotations)
+    h, error = compress_matrix(matrix if exact else f.to_dense(), fitted.rotations)
     return replace(
         f,
-        rotations=rotations,
+        rotations=fitted.rotations,
         h=h,
         residual_norm=error if exact else f.residual_norm + error,
         error_is_exact=exact,
