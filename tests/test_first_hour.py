@@ -83,9 +83,9 @@ def test_data_frames_are_graphs():
     np.testing.assert_array_equal(graph.adjacency.toarray(), [[0, 2, 0], [2, 0, 3], [0, 3, 0]])
     numbered = pd.DataFrame({"source": [0, 3], "target": [1, 1]})
     assert wm.graphs.from_pandas(numbered).n == 4
-    with pytest.raises(InvalidInputError, match="no column 'kms'.*did you mean 'km'"):
+    with pytest.raises(InvalidInputError, match=r"no column 'kms'.*did you mean 'km'"):
         wm.graphs.from_pandas(frame, "a", "b", weight="kms")
-    with pytest.raises(InvalidInputError, match="row 2.*weight 9.*2 in row 0"):
+    with pytest.raises(InvalidInputError, match=r"row 2.*weight 9.*2 in row 0"):
         wm.graphs.from_pandas(frame.assign(km=[2.0, 3.0, 9.0]), "a", "b", weight="km")
     with pytest.raises(InvalidInputError, match="'b' has no value in row 1"):
         wm.graphs.from_pandas(frame.assign(b=["y", None, "x"]), "a", "b")
