@@ -115,7 +115,7 @@ def test_settings_that_are_not_allowed_are_named(basis, hop):
         net(SPARSE, basis)
     with pytest.raises(InvalidInputError, match="see no neighbours"):
         NetSettings(decoupled=False, filter="none")
-    with pytest.raises(InvalidInputError, match="has no nn.hop_operator.*similarity_graph"):
+    with pytest.raises(InvalidInputError, match=r"has no nn.hop_operator.*similarity_graph"):
         WaveletNet(34, 2)(X, basis, hop)
     with pytest.raises(InvalidInputError, match=r"call net\(data.x, wm.nn.wavelet_basis\(data\), "):
         WaveletNet(34, 2)(X, None, hop)

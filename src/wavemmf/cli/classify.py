@@ -75,7 +75,7 @@ def nodes(
     done = []
     for name in models:
         with progress_bar(f"training {name}") as progress:
-            done.append(classify_nodes(problem, split, name, runs, seed, epochs, results, progress))
+            done.append(classify_nodes(problem, name, split, runs, seed, epochs, results, progress))
     if as_json:
         told = [result.to_json() for result in done]
         print_json(told[0] if len(told) == 1 else _together(done, told))
