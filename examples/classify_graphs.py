@@ -38,7 +38,7 @@ print(problem)
 # ``wl`` is the Weisfeiler-Leman kernel.
 
 results = {
-    model: classify_graphs(problem, model, num_folds=4, seeds=1, epochs=40)
+    model: classify_graphs(problem, model, folds=4, runs=1, epochs=40)
     for model in ("wavelet", "gin", "wl", "counts")
 }
 for model, result in results.items():

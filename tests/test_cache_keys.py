@@ -192,7 +192,7 @@ def node_runs(folder: Path) -> Kept:
         "wavemmf.experiments.nodes._classify.train_nodes",
         {
             "dataset": problem, "split": "public", "model": "gcn", "runs": 1, "seed": 0,
-            "epochs": 2, "folder": folder,
+            "epochs": 2, "results": folder,
         },
         {
             "dataset": problems, "split": ["60/20/20", "40/20/40"],
@@ -222,15 +222,15 @@ def graph_runs(folder: Path) -> Kept:
         classify_graphs,
         "wavemmf.experiments.graphs._models.train_graphs",
         {
-            "dataset": problem, "model": "gin", "protocol": "honest", "folds": "stratified",
-            "num_folds": 2, "seeds": 1, "seed": 0, "epochs": 1, "members": 1, "folder": folder,
+            "dataset": problem, "model": "gin", "protocol": "honest", "split": "stratified",
+            "folds": 2, "runs": 1, "seed": 0, "epochs": 1, "members": 1, "results": folder,
         },
         {
             "dataset": problems, "model": ["gcn", "filterless"], "protocol": ["xu"],
-            "num_folds": [3], "seed": [1], "seeds": [3], "epochs": [2], "members": [2],
+            "folds": [3], "seed": [1], "runs": [3], "epochs": [2], "members": [2],
         },
         # The kinds of fixed folds are read from files of data sets, and arrive as other folds.
-        {"progress": lambda *_: None, "jobs": 1, "folds": "stratified"},
+        {"progress": lambda *_: None, "jobs": 1, "split": "stratified"},
     )  # fmt: skip
 
 
@@ -296,7 +296,7 @@ def curves(folder: Path) -> Kept:
 
 
 CACHES = [node_runs, graph_runs, many, bases_on_disk, curves]
-PLACES = {"folder", "cache"}
+PLACES = {"folder", "results", "cache"}
 
 
 class Counted:

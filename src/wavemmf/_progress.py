@@ -98,7 +98,7 @@ class _Late:
 
 @contextmanager
 def _line_of_text(description: str) -> Iterator[Progress]:
-    """Yield a `Progress` that writes one line over and over, as notebooks show it."""
+    """Yield a `Progress` that writes one line over and over, as notebooks and files show it."""
     began = time.monotonic()
     written = -1.0
 
@@ -143,7 +143,8 @@ def progress_bar(description: str, enabled: bool | None = None) -> Iterator[Prog
         yield silent  # work inside work: the outer bar tells of it
         return
     try:
-        with _line_of_text(description) if is_notebook() else _rich_bar(description) as progress:
+        drawn = is_terminal(sys.stderr) and not is_notebook()
+        with _rich_bar(description) if drawn else _line_of_text(description) as progress:
             yield progress
     finally:
         _one_at_a_time.release()

@@ -82,9 +82,7 @@ def test_members_of_a_committee_are_networks_of_their_own(rings):
 
 def test_a_committee_works_under_both_protocols(rings):
     for protocol, counts in (("honest", 1), ("xu", 2)):
-        result = classify_graphs(
-            rings, "counts", protocol, num_folds=2, seeds=1, epochs=2, members=2
-        )
+        result = classify_graphs(rings, "counts", protocol, folds=2, runs=1, epochs=2, members=2)
         folds = result.outcomes[0]
         assert all(len(fold.test_correct) == counts for fold in folds)
         assert all(len(fold.chosen) == (2 if protocol == "honest" else 0) for fold in folds)
@@ -92,8 +90,8 @@ def test_a_committee_works_under_both_protocols(rings):
 
 
 def test_wavelets_learn_what_nodes_alone_cannot_know(rings):
-    learnt = classify_graphs(rings, "wavelet", num_folds=3, seeds=1, epochs=40)
-    alone = classify_graphs(rings, "filterless", num_folds=3, seeds=1, epochs=40)
+    learnt = classify_graphs(rings, "wavelet", folds=3, runs=1, epochs=40)
+    alone = classify_graphs(rings, "filterless", folds=3, runs=1, epochs=40)
     mean, error = learnt.better_by(alone)
     assert mean == pytest.approx(learnt.accuracy_mean - alone.accuracy_mean)
     assert mean > error >= 0
@@ -151,7 +149,7 @@ def outcome(correct, size=10, distinct=0, right=None):
     return FoldOutcome(size, distinct, correct, right or [0] * len(correct), [], [], 1.0)
 
 
-def test_xu_takes_one_epoch_for_all_folds_never_the_best_of_each():
+def test_xu_takes_one_epoch_for_all_foldsnever_the_best_of_each():
     folds = (outcome([5, 9, 6]), outcome([9, 5, 6]), outcome([1, 2, 6]))
     result = GraphClassification("d", "m", "xu", "stratified", (0,), (folds,), {})
     assert result.epochs == [2]
@@ -160,7 +158,7 @@ def test_xu_takes_one_epoch_for_all_folds_never_the_best_of_each():
     assert result.to_json()["epochs_chosen"] == [2]
 
 
-def test_accuracy_without_duplicates_leaves_empty_folds_out():
+def test_accuracy_without_duplicates_leaves_empty_foldsout():
     folds = (outcome([8], 10, 4, [3]), outcome([9], 10, 0, [0]))
     result = GraphClassification("d", "m", "honest", "stratified", (0,), (folds,), {})
     told = result.to_json()
@@ -170,7 +168,7 @@ def test_accuracy_without_duplicates_leaves_empty_folds_out():
     assert told["runs"] == 2
 
 
-def test_differences_of_other_folds_are_refused():
+def test_differences_of_other_foldsare_refused():
     folds = ((outcome([5]), outcome([5])),)
     a = GraphClassification("d", "a", "xu", "stratified", (0,), folds, {})
     b = GraphClassification("d", "b", "honest", "stratified", (0,), folds, {})
@@ -184,7 +182,7 @@ def test_results_on_disk_are_taken_up_and_those_of_other_settings_are_not(rings,
     def progress(done, total, note=""):
         seen.append((done, total))
 
-    settings = {"model": "counts", "num_folds": 3, "seeds": 2, "folder": tmp_path}
+    settings = {"model": "counts", "folds": 3, "runs": 2, "results": tmp_path}
     first = classify_graphs(rings, epochs=2, **settings)
     assert len(list(tmp_path.glob("*.json"))) == 6
     again = classify_graphs(rings, epochs=2, progress=progress, **settings)
@@ -197,7 +195,7 @@ def test_results_on_disk_are_taken_up_and_those_of_other_settings_are_not(rings,
 
 
 def test_processes_give_the_same_result(rings):
-    settings = {"model": "wavelet", "num_folds": 2, "seeds": 1, "epochs": 2}
+    settings = {"model": "wavelet", "folds": 2, "runs": 1, "epochs": 2}
     alone = classify_graphs(rings, **settings)
     together = classify_graphs(rings, jobs=2, **settings)
     assert np.array_equal(alone.accuracies, together.accuracies)
@@ -208,9 +206,9 @@ def test_processes_give_the_same_result(rings):
     [
         ({"model": "mlp"}, "model must be one of"),
         ({"protocol": "best"}, "protocol must be one of"),
-        ({"folds": "random"}, "folds must be one of"),
-        ({"num_folds": 1}, "number of folds"),
-        ({"seeds": 0}, "seeds"),
+        ({"split": "random"}, "split must be one of"),
+        ({"folds": 1}, "number of folds"),
+        ({"runs": 0}, "runs"),
         ({"jobs": 0}, "jobs"),
         ({"epochs": 0}, "epochs"),
     ],
@@ -248,7 +246,7 @@ def test_training_settings_out_of_range_are_refused():
 def test_the_command_prints_one_object(run, tu_problem, tmp_path):
     tu_problem("MUTAG")
     command = ["classify", "graphs", "--dataset", "MUTAG", "--model", "counts", "--json"]
-    options = ["--folds", "3", "--seeds", "1", "--epochs", "2", "--results", str(tmp_path)]
+    options = ["--folds", "3", "--runs", "1", "--epochs", "2", "--results", str(tmp_path)]
     told = json.loads(run(*command, *options).stdout)
     assert {"accuracy_mean", "accuracy_std", "runs", "protocol"} <= set(told)
     assert told["protocol"] == "honest"
@@ -259,7 +257,7 @@ def test_the_command_prints_one_object(run, tu_problem, tmp_path):
 def test_the_command_compares_models(run, tu_problem):
     tu_problem("MUTAG")
     command = ["classify", "graphs", "--model", "counts,gcn", "--protocol", "xu"]
-    text = run(*command, "--folds", "2", "--seeds", "1", "--epochs", "2").stdout
+    text = run(*command, "--folds", "2", "--runs", "1", "--epochs", "2").stdout
     assert "counts is better by" in text
     assert "without duplicates" in text
 
@@ -277,13 +275,13 @@ def test_table_2_runs_all_cells_and_writes_them(tu_problem, tmp_path):
     tu_problem("MUTAG")
     seen = []
     done = run_graph_table(
-        ["MUTAG"], ["counts"], num_folds=2, seeds=1, epochs=1, results=tmp_path,
+        ["MUTAG"], ["counts"], folds=2, runs=1, epochs=1, results=tmp_path,
         progress=lambda *status: seen.append(status[:2]),
     )  # fmt: skip
     assert [result.protocol for result in done] == ["honest", "xu"]
     assert seen[-1] == (4, 4)
     csv = tmp_path / "table.csv"
-    table2("MUTAG", "counts", "honest,xu", folds=2, seeds=1, epochs=1, results=tmp_path, output=csv)
+    table2("MUTAG", "counts", "honest,xu", folds=2, runs=1, epochs=1, results=tmp_path, output=csv)
     lines = csv.read_text().splitlines()
     assert lines[0].startswith("dataset,model,protocol")
     assert len(lines) == 3
@@ -293,7 +291,7 @@ def test_table_2_runs_all_cells_and_writes_them(tu_problem, tmp_path):
         run_graph_table(["KARATE"])
 
 
-def test_folds_of_other_graphs_are_refused(rings):
+def test_foldsof_other_graphs_are_refused(rings):
     model = make_graph_model("gin", epochs=1)
     fold = Fold(np.arange(29), np.array([30]))
     with pytest.raises(InvalidInputError, match="test names graph 30, but there are 30"):

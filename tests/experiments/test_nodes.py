@@ -158,7 +158,7 @@ def test_every_baseline_is_a_model():
 
 @pytest.mark.parametrize("model", NODE_MODELS)
 def test_every_model_learns_the_two_clubs(model, karate):
-    result = classify_nodes(karate, "40/20/40", model, runs=2, epochs=120)
+    result = classify_nodes(karate, model, "40/20/40", runs=2, epochs=120)
     assert result.model == model
     if model not in ("mlp", "spectral-cnn"):  # which cannot tell nodes they have not seen
         assert result.accuracy_mean > 0.7
@@ -208,17 +208,17 @@ def test_agreement_reaches_nodes_without_labels():
 
 
 def test_runs_are_resumed(karate, tmp_path, monkeypatch):
-    first = classify_nodes(karate, runs=2, epochs=5, folder=tmp_path)
+    first = classify_nodes(karate, runs=2, epochs=5, results=tmp_path)
     files = sorted(path.name for path in tmp_path.iterdir())
     assert files == [f"karate_60-20-20_wavelet_{seed}.json" for seed in (0, 1)]
     (tmp_path / files[1]).write_text("{", encoding="utf-8")  # damaged: run again
-    more = classify_nodes(karate, runs=3, epochs=5, folder=tmp_path)
+    more = classify_nodes(karate, runs=3, epochs=5, results=tmp_path)
     assert more.outcomes[0] == first.outcomes[0], "to the second of its time"
     assert more.outcomes[1].test_accuracy == first.outcomes[1].test_accuracy
-    other = classify_nodes(karate, runs=1, epochs=6, folder=tmp_path)
+    other = classify_nodes(karate, runs=1, epochs=6, results=tmp_path)
     assert other.outcomes[0].epochs == 6, "other settings are another run"
     with pytest.raises(InvalidInputError, match="cannot keep results"):
-        classify_nodes(karate, runs=1, folder=tmp_path / files[0])
+        classify_nodes(karate, runs=1, results=tmp_path / files[0])
 
 
 def test_differences_are_paired(karate):
@@ -286,7 +286,7 @@ def test_planetoid_cora(data_dir):
     problem = load_node_problem("planetoid-cora")
     assert (problem.graph.n, problem.graph.num_edges) == (2708, 5278)
     assert [part.size for part in problem.public] == [140, 500, 1000]
-    result = classify_nodes(problem, "public", "appnp", runs=1, epochs=30)
+    result = classify_nodes(problem, "appnp", "public", runs=1, epochs=30)
     assert result.accuracy_mean > 0.7
 
 

@@ -123,7 +123,7 @@ def test_command_line(cluster, tmp_path) -> None:
 
     out = tmp_path / "karate.mmf"
     address = cluster.scheduler_address
-    arguments = ["factorize", "karate", "--core", "8", "--dask", address, "-o", str(out)]
+    arguments = ["factorize", "karate", "--core", "8", "--executor", address, "-o", str(out)]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert_same(wm.load(out), wm.factorize(wm.graphs.karate(), core=8))
@@ -132,7 +132,7 @@ def test_command_line(cluster, tmp_path) -> None:
 def test_command_line_with_a_bad_address() -> None:
     from typer.testing import CliRunner
 
-    arguments = ["factorize", "karate", "--core", "8", "--dask", "tcp://127.0.0.1:9"]
+    arguments = ["factorize", "karate", "--core", "8", "--executor", "tcp://127.0.0.1:9"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2
     assert "no Dask scheduler answers" in result.output

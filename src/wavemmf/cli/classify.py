@@ -73,7 +73,7 @@ def nodes(
     done = []
     for name in models:
         with progress_bar(f"training {name}") as progress:
-            done.append(classify_nodes(problem, split, name, runs, seed, epochs, results, progress))
+            done.append(classify_nodes(problem, name, split, runs, seed, epochs, results, progress))
     told = compared(done)
     settings = {"split": split, "models": models, "runs": runs, "epochs": epochs}
     values = [without_outcomes(entry) for entry in told]

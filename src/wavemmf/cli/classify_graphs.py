@@ -46,7 +46,7 @@ def graphs(
         typer.Option(help="stratified (drawn by the seed), dgcnn or paper (fixed folds)."),
     ] = "stratified",
     folds: Annotated[int, typer.Option(help="Number of folds.")] = 10,
-    seeds: Annotated[int, typer.Option(help="Number of seeds, one after another.")] = 3,
+    runs: Annotated[int, typer.Option(help="Number of runs, with seeds one after another.")] = 3,
     epochs: EpochsOption = None,
     members: Annotated[
         int | None,
@@ -82,7 +82,7 @@ def graphs(
     keep = Recorder(record)
     models = models_named(model, GRAPH_MODELS)
     check_choice("protocol", protocol, PROTOCOLS)
-    for option, value in (("--seeds", seeds), ("--jobs", jobs), ("--epochs", epochs or 1)):
+    for option, value in (("--runs", runs), ("--jobs", jobs), ("--epochs", epochs or 1)):
         check_integer(option, value, 1)
     problem = load_graph_problem(dataset, attributes, edge_labels, cache=True)
     done = []
@@ -90,7 +90,7 @@ def graphs(
         with progress_bar(f"{dataset}, {protocol}") as progress:
             done.append(
                 classify_graphs(
-                    problem, name, protocol, split, folds, seeds, seed, epochs, members, jobs,
+                    problem, name, protocol, split, folds, runs, seed, epochs, members, jobs,
                     results, progress,
                 )
             )  # fmt: skip

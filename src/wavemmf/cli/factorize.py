@@ -98,7 +98,7 @@ def factorize(
             help="Basis of the rows that stay active; auto by default.",
         ),
     ] = None,
-    dask: Annotated[
+    executor: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Run on the Dask cluster with this scheduler."),
     ] = None,
@@ -114,7 +114,7 @@ def factorize(
       wavemmf factorize karate --core 8 --k 8 -o karate.mmf
       wavemmf factorize karate --core 8 --k 8 --optimize lbfgs -o learned.mmf
       wavemmf factorize graph.edges --core 100 --json
-      wavemmf factorize roads.edges.gz --core 40000 --dask tcp://10.0.0.1:8786
+      wavemmf factorize roads.edges.gz --core 40000 --executor tcp://10.0.0.1:8786
     """  # noqa: D301
     if output is not None:
         check_output(output, input)
@@ -142,7 +142,7 @@ def factorize(
             symmetrize=symmetrize,
             engine=engine,
             rotations=rotations,
-            executor=dask,
+            executor=executor,
             progress=progress,
         )
     deliver(result, output, checkpoint, as_json)

@@ -107,7 +107,7 @@ def train(
     graphs = _training_graphs(inputs, clusters, seed)
     with progress_bar("training") as progress:
         policy = train_policy(
-            graphs, k, as_core(core), drop, episodes, preset,
+            graphs, as_core(core), k, drop, episodes, preset,
             seed=seed, matrix=matrix, progress=progress, **settings,
         )  # fmt: skip
     policy.save(output)

@@ -130,7 +130,7 @@ def _table2(folder: Path, runs: int, epochs: int | None, jobs: int, record: Path
         datasets=_GRAPH_DATASETS,
         models=_GRAPH_MODELS,
         protocols=_GRAPH_PROTOCOLS,
-        seeds=runs,
+        runs=runs,
         epochs=epochs,
         jobs=jobs,
         results=folder / "folds",
@@ -148,5 +148,5 @@ def _options(name: str, runs: int, steps: int, epochs: int | None) -> str:
         return f"--models {_NODE_MODELS} --runs {runs}{shorter}"
     return (
         f"--datasets {_GRAPH_DATASETS} --models {_GRAPH_MODELS} --protocols {_GRAPH_PROTOCOLS} "
-        f"--seeds {runs}{shorter}"
+        f"--runs {runs}{shorter}"
     )

@@ -32,7 +32,7 @@ def table2(
     ] = "wavelet,filterless,gin,wl,counts",
     protocols: Annotated[str, typer.Option(help="Protocols, separated by commas.")] = "honest,xu",
     folds: Annotated[int, typer.Option(help="Number of folds.")] = 10,
-    seeds: Annotated[int, typer.Option(help="Number of seeds.")] = 3,
+    runs: Annotated[int, typer.Option(help="Number of runs, with seeds one after another.")] = 3,
     epochs: EpochsOption = None,
     jobs: JobsOption = 1,
     results: Annotated[
@@ -62,7 +62,7 @@ def table2(
     with progress_bar("table 2") as progress:
         done = run_graph_table(
             words(datasets) or [], words(models) or [], words(protocols) or [],
-            folds, seeds, seed, epochs, jobs, results, progress,
+            folds, runs, seed, epochs, jobs, results, progress,
         )  # fmt: skip
     told = [{**result.to_json(), "paper": published_by_the_paper(result)} for result in done]
     rows = [{name: row[name] for name in _COLUMNS} for row in told]

@@ -26,8 +26,8 @@ def run_graph_table(
     datasets: Sequence[str] = tuple(PUBLISHED_GRAPHS),
     models: Sequence[str] = ("wavelet", "filterless", "gin", "wl", "counts"),
     protocols: Sequence[str] = ("honest", "xu"),
-    num_folds: int = 10,
-    seeds: int = 3,
+    folds: int = 10,
+    runs: int = 3,
     seed: int = 0,
     epochs: int | None = None,
     jobs: int = 1,
@@ -40,7 +40,7 @@ def run_graph_table(
     ----------
     datasets, models, protocols : sequences of str
         What to run; see `classify_graphs`.
-    num_folds, seeds, seed, epochs, jobs, results
+    folds, runs, seed, epochs, jobs, results
         As for `classify_graphs`.
     progress : callable
         Called as ``progress(done, total, note)`` after every fold of the whole study.
@@ -56,10 +56,10 @@ def run_graph_table(
     ):
         for value in values:
             check_choice(name, value, allowed)
-    for name, number in (("folds", num_folds), ("seeds", seeds), ("jobs", jobs)):
+    for name, number in (("folds", folds), ("runs", runs), ("jobs", jobs)):
         check_integer(name, number, 1)
     cells = list(product(datasets, protocols, models))
-    each = num_folds * seeds
+    each = folds * runs
     done: list[GraphClassification] = []
     problem: GraphProblem | None = None
     for dataset, protocol, model in cells:
@@ -67,12 +67,12 @@ def run_graph_table(
             problem = load_graph_problem(dataset, cache=True)
         before = len(done) * each
 
-        def overall(folds: int, of: int, note: str, title: str = f"{dataset}, {protocol}") -> None:
-            progress(before + folds, len(cells) * each, f"{title}, {note}")  # noqa: B023
+        def overall(so_far: int, of: int, note: str, title: str = f"{dataset}, {protocol}") -> None:
+            progress(before + so_far, len(cells) * each, f"{title}, {note}")  # noqa: B023
 
         done.append(
             classify_graphs(
-                problem, model, protocol, "stratified", num_folds, seeds, seed, epochs, None, jobs,
+                problem, model, protocol, "stratified", folds, runs, seed, epochs, None, jobs,
                 results, overall,
             )
         )  # fmt: skip

@@ -151,7 +151,7 @@ def run_node_table(
             dataset,
             split,
             {
-                model: classify_nodes(_problem(dataset), split, model, runs, 0, epochs, kept)
+                model: classify_nodes(_problem(dataset), model, split, runs, 0, epochs, kept)
                 for model in models
             },
         )
@@ -184,7 +184,7 @@ def _one_thread() -> None:
 
 
 def _run(dataset: str, split: str, model: str, seed: int, epochs: int | None, folder: Path) -> None:
-    classify_nodes(_problem(dataset), split, model, 1, seed, epochs, folder)
+    classify_nodes(_problem(dataset), model, split, 1, seed, epochs, folder)
 
 
 @lru_cache(maxsize=2)

@@ -32,6 +32,12 @@ _MAP_FROM = 64 * 2**20
 # Fixed part of the header that precedes a member in a zip file, and where it tells two lengths.
 _LOCAL_HEADER, _LENGTHS = 30, slice(26, 30)
 # What json, NumPy (whose headers are Python literals) and zipfile raise for damaged members.
+# What files of trained things say at their beginning, what they are, and what loads them.
+_TRAINED = {
+    b"wavemmf-policy": ("a policy", "wavemmf.rl.load_policy"),
+    b"wavemmf-net": ("a network", "wavemmf.nn.load_net"),
+}
+_LOOKED_AT = 2**20
 _DAMAGE = (
     KeyError, TypeError, ValueError, OverflowError, EOFError, OSError, RuntimeError, SyntaxError,
     tokenize.TokenError, zlib.error,
@@ -79,11 +85,21 @@ def read_archive(
             arrays = {name.removesuffix(".npy"): _read_array(archive, name, file) for name in names}
         return header, arrays
     except zipfile.BadZipFile as error:
+        _say_if_trained(file)
         raise FileFormatError(f"{file} is not a whole wavemmf file: {error}") from error
     except FileFormatError:
         raise
     except _DAMAGE as error:
         raise FileFormatError(f"{file} is damaged: {error}") from error
+
+
+def _say_if_trained(file: Path) -> None:
+    """Name what loads a policy or a network, which are files of another format."""
+    with file.open("rb") as stream:
+        start = stream.read(_LOOKED_AT)
+    for mark, (kind, loader) in _TRAINED.items():
+        if mark in start:
+            raise FileFormatError(f"{file} is {kind}, not a factorization: {loader} loads it")
 
 
 def _member(name: str) -> zipfile.ZipInfo:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 
+from ..errors import InvalidInputError
 from ..graphs import Graph, adjacency, normalized_laplacian
 
-__all__ = ["edges", "layout"]
+__all__ = ["as_points", "edges", "layout"]
 
 # Forces between all pairs of vertices: above this many the eigenvectors have to do.
 _FEW = 600
@@ -46,6 +47,25 @@ def layout(graph: Any) -> NDArray[np.float64]:
     if n <= _FEW and importlib.util.find_spec("networkx") is not None:
         return _by_forces(graph)
     return _by_eigenvectors(graph)
+
+
+def as_points(coordinates: Any, graph: Any) -> NDArray[np.float64]:
+    """Return the coordinates that a user gave for the vertices of a graph, as points in the plane.
+
+    Examples
+    --------
+    >>> as_points([[0, 0], [1, 2]], [[0, 1], [1, 0]]).shape
+    (2, 2)
+    """
+    points = np.asarray(coordinates, dtype=np.float64)
+    n = adjacency(graph).shape[0]
+    if points.ndim != 2 or points.shape[0] != n or points.shape[1] < 2:
+        raise InvalidInputError(
+            f"coordinates must have shape ({n}, 2), a row for each vertex, got {points.shape}"
+        )
+    if not np.isfinite(points).all():
+        raise InvalidInputError("coordinates must be finite")
+    return points[:, :2]
 
 
 def edges(graph: Any) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from .._validation import check_integer
 from ..errors import InvalidInputError
 from ..factorization import Factorization
 from ._canvas import axes_or_new
-from ._layout import edges, layout
+from ._layout import as_points, edges, layout
 
 __all__ = ["scaling_function", "signal", "wavelet"]
 
@@ -86,6 +86,7 @@ def signal(
     title: str = "",
     size: float | None = None,
     bar: bool = True,
+    coordinates: npt.ArrayLike | None = None,
 ) -> Any:
     """Draw a number for every vertex: red above zero, blue below.
 
@@ -101,6 +102,8 @@ def signal(
         Area of a vertex in points squared.
     bar : bool
         Whether to draw the scale of colours.
+    coordinates : array of shape (n, 2), optional
+        Where to draw the vertices; as `layout` says by default.
 
     Returns
     -------
@@ -112,7 +115,7 @@ def signal(
     >>> signal(np.arange(20.0), wm.graphs.grid(4, 5), title="rows").get_title()
     'rows'
     """
-    points = layout(graph)
+    points = layout(graph) if coordinates is None else as_points(coordinates, graph)
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.shape != (len(points),):
         raise InvalidInputError(

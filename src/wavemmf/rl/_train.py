@@ -23,8 +23,8 @@ __all__ = ["train_policy"]
 
 def train_policy(
     A: Any,
-    k: int = 4,
     core: int | float | None = None,
+    k: int = 4,
     drop: int = 1,
     episodes: int = 300,
     preset: str = "reduced-variance",
@@ -56,11 +56,11 @@ def train_policy(
     ----------
     A : matrix, graph, path, or list of them
         What to train on; anything `wavemmf.factorize` accepts.
-    k : int
-        Coordinates per rotation.
     core : int or float, optional
         Size of the core, or its part of the rows if the graphs differ in size; a tenth of the
         rows, at least 8, by default.
+    k : int
+        Coordinates per rotation.
     drop : int
         Wavelets per level.
     episodes : int

@@ -5,7 +5,7 @@
 >>> rings = [wm.graphs.cycle(n) for n in range(4, 10)]
 >>> rows = [wm.graphs.path(n) for n in range(4, 10)]
 >>> problem = GraphProblem("rings", rings + rows, [0] * 6 + [1] * 6)
->>> classify_graphs(problem, num_folds=2, seeds=1, epochs=1).accuracies.shape
+>>> classify_graphs(problem, folds=2, runs=1, epochs=1).accuracies.shape
 (1, 2)
 """
 

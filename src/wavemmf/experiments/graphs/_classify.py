@@ -31,14 +31,14 @@ def classify_graphs(
     dataset: str | GraphProblem,
     model: str = "wavelet",
     protocol: str = "honest",
-    folds: str = "stratified",
-    num_folds: int = 10,
-    seeds: int = 3,
+    split: str = "stratified",
+    folds: int = 10,
+    runs: int = 3,
     seed: int = 0,
     epochs: int | None = None,
     members: int | None = None,
     jobs: int = 1,
-    folder: str | os.PathLike[str] | None = None,
+    results: str | os.PathLike[str] | None = None,
     progress: Progress = silent,
 ) -> GraphClassification:
     """Train a model on all folds of a cross-validation and report its accuracy.
@@ -53,10 +53,10 @@ def classify_graphs(
         Epochs are chosen on a hold-out of a tenth of the training graphs of each fold; or, as in
         the GIN literature, one epoch for all folds is chosen by the mean accuracy on the
         test graphs themselves.
-    folds : {"stratified", "dgcnn", "paper"}
+    split : {"stratified", "dgcnn", "paper"}
         Drawn by the seed, or the fixed folds that came with the data.
-    num_folds, seeds, seed : int
-        Number of folds, number of seeds, and the first seed.
+    folds, runs, seed : int
+        Number of folds, number of runs of all folds, and the seed of the first.
     epochs : int, optional
         Another number of epochs than the model's own.
     members : int, optional
@@ -66,7 +66,7 @@ def classify_graphs(
         How many folds are trained at a time, in processes of their own with one thread each.
         Results do not depend on it. A script that sets it needs the usual
         ``if __name__ == "__main__":``.
-    folder : path, optional
+    results : path, optional
         Keep the outcome of every fold here as JSON; folds found here, of the same settings and
         data, are not repeated.
     progress : callable
@@ -82,25 +82,25 @@ def classify_graphs(
     >>> graphs = [wm.graphs.cycle(n) for n in range(4, 14)]
     >>> graphs += [wm.graphs.path(n) for n in range(4, 14)]
     >>> problem = GraphProblem("rings", graphs, [0] * 10 + [1] * 10)
-    >>> result = classify_graphs(problem, num_folds=2, seeds=1, epochs=2)
+    >>> result = classify_graphs(problem, folds=2, runs=1, epochs=2)
     >>> result.accuracies.shape
     (1, 2)
     """
     check_choice("model", model, GRAPH_MODELS)
     check_choice("protocol", protocol, PROTOCOLS)
-    check_choice("folds", folds, FOLDS)
-    seeds, seed = check_integer("seeds", seeds, 1), check_integer("seed", seed, 0)
+    check_choice("split", split, FOLDS)
+    runs, seed = check_integer("runs", runs, 1), check_integer("seed", seed, 0)
     jobs = check_integer("jobs", jobs, 1)
-    store = None if folder is None else ResultStore(folder)
+    store = None if results is None else ResultStore(results)
     problem = dataset if isinstance(dataset, GraphProblem) else load_graph_problem(dataset)
     chosen = make_graph_model(model, problem.name, epochs, members)
-    numbers = tuple(range(seed, seed + seeds))
-    outer = [make_folds(problem.y, folds, each, num_folds, problem.name) for each in numbers]
+    numbers = tuple(range(seed, seed + runs))
+    outer = [make_folds(problem.y, split, each, folds, problem.name) for each in numbers]
     tasks = _tasks(problem, protocol == "honest", chosen.members, numbers, outer)
-    study = _Study(problem, chosen, protocol, folds, store)
+    study = _Study(problem, chosen, protocol, split, store)
     found = study.run(tasks, jobs, progress)
-    grouped = tuple(tuple(found[each, i] for i in range(len(tasks) // seeds)) for each in numbers)
-    return GraphClassification(problem.name, model, protocol, folds, numbers, grouped, chosen.facts)
+    grouped = tuple(tuple(found[each, i] for i in range(len(tasks) // runs)) for each in numbers)
+    return GraphClassification(problem.name, model, protocol, split, numbers, grouped, chosen.facts)
 
 
 def _tasks(

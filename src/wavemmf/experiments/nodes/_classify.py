@@ -99,12 +99,12 @@ class NodeClassification:
 
 def classify_nodes(
     dataset: str | NodeProblem,
-    split: str = "60/20/20",
     model: str = "wavelet",
+    split: str = "60/20/20",
     runs: int = 10,
     seed: int = 0,
     epochs: int | None = None,
-    folder: str | os.PathLike[str] | None = None,
+    results: str | os.PathLike[str] | None = None,
     progress: Progress = silent,
 ) -> NodeClassification:
     """Train a network on several splits and report its accuracy on the test nodes.
@@ -116,15 +116,15 @@ def classify_nodes(
     ----------
     dataset : str or NodeProblem
         One of `NODE_DATASETS`, or data of your own.
-    split : str
-        One of `SPLITS`.
     model : str
         One of `NODE_MODELS`.
+    split : str
+        One of `SPLITS`.
     runs, seed : int
         Number of runs, and the first seed.
     epochs : int, optional
         Another number of epochs than the network's own.
-    folder : path, optional
+    results : path, optional
         Keep the outcome of every run here as JSON; runs found here, of the same settings and
         data, are not repeated.
     progress : callable
@@ -143,7 +143,7 @@ def classify_nodes(
     check_choice("model", model, NODE_MODELS)
     check_choice("split", split, SPLITS)
     runs, seed = check_integer("runs", runs, 1), check_integer("seed", seed, 0)
-    store = None if folder is None else ResultStore(folder)
+    store = None if results is None else ResultStore(results)
     problem = dataset if isinstance(dataset, NodeProblem) else load_node_problem(dataset)
     seeds = tuple(range(seed, seed + runs))
     outcomes: list[NodeOutcome] = []
