@@ -48,12 +48,12 @@ _NEEDS_COMPILER = (
 
 def jit(function: Kernel) -> Kernel:
     """Compile `function` to machine code, cached on disk, without holding the GIL."""
-    return _compile(function, inline="never")
+    return _compile(function, constants=False)
 
 
 def inline_jit(function: Kernel) -> Kernel:
     """Like `jit`, and inlined before optimisation: constant arguments are constants inside."""
-    return _compile(function, inline="always")
+    return _compile(function, constants=True)
 
 
 def check_compiler(what: str) -> None:
@@ -64,7 +64,7 @@ def check_compiler(what: str) -> None:
         raise CompilationDisabledError(_NEEDS_COMPILER.format(what=what))
 
 
-def _compile(function: Kernel, inline: str) -> Kernel:
+def _compile(function: Kernel, constants: bool) -> Kernel:
     if numba.config.DISABLE_JIT:
         return _uncompiled(function)
     options = {
@@ -73,10 +73,10 @@ def _compile(function: Kernel, inline: str) -> Kernel:
         "nogil": True,
         "fastmath": _FAST_MATH,
         "error_model": "numpy",
-        "inline": inline,
+        "forceinline": constants,
         "no_cfunc_wrapper": True,  # nothing in C calls kernels
     }
-    compiled: Any = KernelDispatcher(function, targetoptions=options)
+    compiled: Any = KernelDispatcher(function, options, constants)
     try:
         compiled._cache = _KernelCache(function)
     except (RuntimeError, OSError):
@@ -156,7 +156,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         self._cache_file = _CheckedFiles(
             cache_path=self._cache_path,
             filename_base=f"{self._impl.filename_base}.checked",
-            source_stamp=self._impl.locator.get_source_stamp(),
+            source_stamp=(self._impl.locator.get_source_stamp(), _kernels_stamp()),
         )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -181,6 +181,13 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
             _warn_uncached(str(error))
         except ValueError:  # another process has damaged the index since it was loaded
             self._cache_file.drop()
+
+
+@functools.cache
+def _kernels_stamp() -> tuple[Any, ...]:
+    """Tell versions of the kernels apart: machine code has what it calls from other files inside."""
+    found = [(path.name, path.stat()) for path in sorted(Path(__file__).parent.glob("*.py"))]
+    return tuple((name, stat.st_mtime, stat.st_size) for name, stat in found)
 
 
 class _CompilationNotice(event.Listener):  # type: ignore[misc]
