@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +22,7 @@ from .factorization import Factorization, History, Rotations
 from .factorization._compress import compress
 from .factorization._norms import frobenius_norm
 from .graphs import as_matrix
+from .kernels._compile_time import Stopwatch
 from .large import factorize_by_diffusion, factorize_in_stages
 from .optimize import Optimizer, as_optimizer, optimize_rotations
 from .parallel.executor import use_executor
@@ -194,12 +194,12 @@ def factorize(
             return factorize_by_diffusion(
                 symmetric, selector, task, parameters, optimizer, in_stages
             )
-        start = time.perf_counter()
+        watch = Stopwatch()
         if plan.count:
             rotations, history = search(symmetric, selector, task, plan, optimizer)
         else:
             rotations, history = _choose_once(symmetric, selector, task, optimizer)
-    spent = time.perf_counter() - start
+    spent = watch.seconds()
     return completed(symmetric, rotations, history, parameters, spent)
 
 

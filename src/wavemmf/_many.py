@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from ._validation import check_integer, check_mmf_parameters, core_size
 from .errors import InvalidInputError, TooLargeError
 from .factorization import Factorization
 from .graphs import as_matrices
+from .kernels._compile_time import Stopwatch
 from .optimize import Optimizer, as_optimizer, optimize_rotations
 from .parallel.executor import use_executor
 from .select import Greedy, as_selector
@@ -216,11 +216,11 @@ def factorize_chunk(matrices: list[Any], first: int, plan: _Plan) -> list[Factor
 
 
 def _factorize_small(matrices: list[Any], plan: _Plan) -> list[Factorization]:
-    start = time.perf_counter()
+    watch = Stopwatch()
     cores = [plan.core_of(len(matrix)) for matrix in matrices]
     greedy = plan.select
     chosen = greedy_batch(matrices, cores, plan.k, plan.drop, greedy.pairs, greedy.survivors)
-    seconds = (time.perf_counter() - start) / len(matrices)
+    seconds = watch.seconds() / len(matrices)
     made = []
     for matrix, rotations in zip(matrices, chosen, strict=True):
         history = None

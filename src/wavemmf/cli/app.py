@@ -19,6 +19,7 @@ from .refine import refine
 from .report import report
 from .reproduce import reproduce_app
 from .reproduce_all import reproduce_all
+from .warmup import warmup
 
 __all__ = ["app", "main"]
 
@@ -69,6 +70,7 @@ app.command()(info)
 app.command()(compare)
 app.command()(plot)
 app.command()(report)
+app.command()(warmup)
 app.add_typer(policy_app, name="policy")
 app.add_typer(classify_app, name="classify")
 reproduce_app.command(name="all")(reproduce_all)

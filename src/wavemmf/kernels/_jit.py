@@ -1,4 +1,4 @@
-"""How every kernel is compiled and kept, and the one-line notice when a compilation starts.
+"""How every kernel is compiled and kept.
 
 Kernels are compiled on first use, cached on disk, and release the GIL so that plain Python
 threads can run them side by side. What is kept ends with its digest: a file that was damaged is
@@ -15,7 +15,6 @@ import hashlib
 import io
 import logging
 import os
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,11 +22,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import numba
-from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-from .._progress import is_terminal
 from ..errors import CompilationDisabledError
+from ._compile_time import watch_compilations
 from ._compiler import KernelDispatcher
 
 __all__ = ["check_compiler", "inline_jit", "jit"]
@@ -185,29 +183,9 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
 
 @functools.cache
 def _kernels_stamp() -> tuple[Any, ...]:
-    """Tell versions of the kernels apart: machine code has what it calls from other files inside."""
+    """Tell versions of the kernels apart: code of one file is compiled into that of others."""
     found = [(path.name, path.stat()) for path in sorted(Path(__file__).parent.glob("*.py"))]
     return tuple((name, stat.st_mtime, stat.st_size) for name, stat in found)
 
 
-class _CompilationNotice(event.Listener):  # type: ignore[misc]
-    """Tell the user, once per process, that the first call compiles."""
-
-    def __init__(self) -> None:
-        self._told = False
-
-    def on_start(self, event: event.Event) -> None:
-        dispatcher = event.data["dispatcher"]
-        if self._told or not dispatcher.py_func.__module__.startswith("wavemmf"):
-            return
-        self._told = True
-        message = "compiling numerical kernels (first run only, cached afterwards) ..."
-        logger.info(message)
-        if is_terminal(sys.stderr):
-            print(f"wavemmf: {message}", file=sys.stderr, flush=True)
-
-    def on_end(self, event: event.Event) -> None:
-        """Nothing to do; the base class asks for it."""
-
-
-event.register("numba:compile", _CompilationNotice())
+watch_compilations()

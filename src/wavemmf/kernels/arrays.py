@@ -6,7 +6,18 @@ import numpy as np
 
 from ._jit import jit
 
-__all__ = ["appended", "copy_into", "diagonal", "identity", "marked", "numbers", "offsets_of", "put", "stable_order", "taken_from"]
+__all__ = [
+    "appended",
+    "copy_into",
+    "diagonal",
+    "identity",
+    "marked",
+    "numbers",
+    "offsets_of",
+    "put",
+    "stable_order",
+    "taken_from",
+]
 
 # Runs of this many are sorted by insertion before they are merged.
 _RUN = 16

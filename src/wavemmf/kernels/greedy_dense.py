@@ -117,7 +117,16 @@ def greedy_levels(
         for q in range(count - 1, -1, -1):
             active -= 1
             _move_last(
-                dropped[ascending[q]], active, matrix, gram, energy, labels, groups, sizes, scores, dirty
+                dropped[ascending[q]],
+                active,
+                matrix,
+                gram,
+                energy,
+                labels,
+                groups,
+                sizes,
+                scores,
+                dirty,
             )
     return active, level
 
