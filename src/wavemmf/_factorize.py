@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +25,7 @@ from .factorization._norms import frobenius_norm
 from .graphs import as_matrix
 from .graphs._names import names_of
 from .io import load_if_path
+from .kernels._compile_time import Stopwatch
 from .large import factorize_by_diffusion, factorize_in_stages
 from .optimize import Optimizer, as_optimizer, optimize_rotations
 from .parallel.executor import use_executor
@@ -217,13 +217,12 @@ def _factorized(
     if isinstance(selector, Diffusion) and not plan.count:
         return factorize_by_diffusion(symmetric, selector, task, parameters, optimizer, in_stages)
     history: History | None
-    start = time.perf_counter()
+    watch = Stopwatch()
     if plan.count:
         chosen, history = search(symmetric, selector, task, plan, optimizer)
     else:
         chosen, history = _choose_once(symmetric, selector, task, optimizer)
-    spent = time.perf_counter() - start
-    return completed(symmetric, chosen, history, parameters, spent)
+    return completed(symmetric, chosen, history, parameters, watch.seconds())
 
 
 def completed(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +16,7 @@ from .factorization import KINDS, Factorization
 from .graphs import as_matrices
 from .graphs._names import names_of
 from .io import load_if_path
+from .kernels._compile_time import Stopwatch
 from .optimize import Optimizer, as_optimizer, optimize_rotations
 from .parallel.executor import use_executor
 from .select import Greedy, as_selector, check_compact
@@ -237,13 +237,13 @@ def factorize_chunk(matrices: list[Any], first: int, plan: _Plan) -> list[Factor
 
 
 def _factorize_small(matrices: list[Any], plan: _Plan) -> list[Factorization]:
-    start = time.perf_counter()
+    watch = Stopwatch()
     cores = [plan.core_of(len(matrix)) for matrix in matrices]
     compact = plan.rotations == "compact"
     survivors = "nearest" if compact else plan.select.survivors
     chosen = greedy_batch(matrices, cores, plan.k, plan.drop, plan.select.pairs, survivors)
     chosen = [rotations.to_compact() if compact else rotations for rotations in chosen]
-    seconds = (time.perf_counter() - start) / len(matrices)
+    seconds = watch.seconds() / len(matrices)
     made = []
     for matrix, rotations in zip(matrices, chosen, strict=True):
         history = None

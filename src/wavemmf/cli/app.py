@@ -20,6 +20,7 @@ from .refine import refine
 from .report import report
 from .reproduce import reproduce_app
 from .reproduce_all import reproduce_all
+from .warmup import warmup
 
 __all__ = ["app", "main"]
 
@@ -71,6 +72,7 @@ app.command()(compare)
 app.command(name="compare signals")(compare_signals_command)
 app.command()(plot)
 app.command()(report)
+app.command()(warmup)
 app.add_typer(policy_app, name="policy")
 app.add_typer(classify_app, name="classify")
 reproduce_app.command(name="all")(reproduce_all)

@@ -27,25 +27,23 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
     """A function as Python calls it; `inner` is the same function as other kernels call it."""
 
     def __init__(
-        self,
-        py_func: Callable[..., Any],
-        locals: Any = None,
-        targetoptions: dict[str, Any] | None = None,
-        pipeline_class: Any = None,
+        self, py_func: Callable[..., Any], targetoptions: dict[str, Any], constants: bool = False
     ) -> None:
-        options = targetoptions or {}
-        super().__init__(py_func, locals, options, pipeline_class or _KernelCompiler)
+        super().__init__(py_func, {}, targetoptions, _KernelCompiler)
         _use_quick_flags(self)
-        unwrapped = {**options, "no_cpython_wrapper": True}
-        self.inner = _InnerDispatcher(py_func, locals, unwrapped, _InnerCompiler)
+        unwrapped = {**targetoptions, "no_cpython_wrapper": True}
+        self.inner = _InnerDispatcher(py_func, {}, unwrapped, _InnerCompiler)
+        self._constants = constants
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return what a kernel that calls this one must know of it.
 
-        A number written in the source is like any other: Numba would translate the function anew
-        for each.
+        Unless it asks for constants, a number written in the source is like any other: Numba
+        would translate the function anew for each.
         """
-        return self.inner.get_call_template([types.unliteral(kind) for kind in args], kws)
+        if not self._constants:
+            args = [types.unliteral(kind) for kind in args]
+        return self.inner.get_call_template(args, kws)
 
     def get_overload(self, sig: Any) -> Any:
         """Return the function as a kernel calls it."""

@@ -1,4 +1,4 @@
-"""How every kernel is compiled and kept, and the one-line notice when a compilation starts.
+"""How every kernel is compiled and kept.
 
 Kernels are compiled on first use, cached on disk, and release the GIL so that plain Python
 threads can run them side by side. What is kept ends with its digest: a file that was damaged is
@@ -15,7 +15,6 @@ import hashlib
 import io
 import logging
 import os
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,11 +22,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import numba
-from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-from .._progress import is_terminal
 from ..errors import CompilationDisabledError
+from ._compile_time import watch_compilations
 from ._compiler import KernelDispatcher
 
 __all__ = ["check_compiler", "inline_jit", "jit"]
@@ -48,12 +46,12 @@ _NEEDS_COMPILER = (
 
 def jit(function: Kernel) -> Kernel:
     """Compile `function` to machine code, cached on disk, without holding the GIL."""
-    return _compile(function, inline="never")
+    return _compile(function, constants=False)
 
 
 def inline_jit(function: Kernel) -> Kernel:
     """Like `jit`, and inlined before optimisation: constant arguments are constants inside."""
-    return _compile(function, inline="always")
+    return _compile(function, constants=True)
 
 
 def check_compiler(what: str) -> None:
@@ -64,7 +62,7 @@ def check_compiler(what: str) -> None:
         raise CompilationDisabledError(_NEEDS_COMPILER.format(what=what))
 
 
-def _compile(function: Kernel, inline: str) -> Kernel:
+def _compile(function: Kernel, constants: bool) -> Kernel:
     if numba.config.DISABLE_JIT:
         return _uncompiled(function)
     options = {
@@ -73,10 +71,10 @@ def _compile(function: Kernel, inline: str) -> Kernel:
         "nogil": True,
         "fastmath": _FAST_MATH,
         "error_model": "numpy",
-        "inline": inline,
+        "forceinline": constants,
         "no_cfunc_wrapper": True,  # nothing in C calls kernels
     }
-    compiled: Any = KernelDispatcher(function, targetoptions=options)
+    compiled: Any = KernelDispatcher(function, options, constants)
     try:
         compiled._cache = _KernelCache(function)
     except (RuntimeError, OSError):
@@ -156,7 +154,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         self._cache_file = _CheckedFiles(
             cache_path=self._cache_path,
             filename_base=f"{self._impl.filename_base}.checked",
-            source_stamp=self._impl.locator.get_source_stamp(),
+            source_stamp=(self._impl.locator.get_source_stamp(), _kernels_stamp()),
         )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -183,24 +181,11 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
             self._cache_file.drop()
 
 
-class _CompilationNotice(event.Listener):  # type: ignore[misc]
-    """Tell the user, once per process, that the first call compiles."""
-
-    def __init__(self) -> None:
-        self._told = False
-
-    def on_start(self, event: event.Event) -> None:
-        dispatcher = event.data["dispatcher"]
-        if self._told or not dispatcher.py_func.__module__.startswith("wavemmf"):
-            return
-        self._told = True
-        message = "compiling numerical kernels (first run only, cached afterwards) ..."
-        logger.info(message)
-        if is_terminal(sys.stderr):
-            print(f"wavemmf: {message}", file=sys.stderr, flush=True)
-
-    def on_end(self, event: event.Event) -> None:
-        """Nothing to do; the base class asks for it."""
+@functools.cache
+def _kernels_stamp() -> tuple[Any, ...]:
+    """Tell versions of the kernels apart: code of one file is compiled into that of others."""
+    found = [(path.name, path.stat()) for path in sorted(Path(__file__).parent.glob("*.py"))]
+    return tuple((name, stat.st_mtime, stat.st_size) for name, stat in found)
 
 
-event.register("numba:compile", _CompilationNotice())
+watch_compilations()

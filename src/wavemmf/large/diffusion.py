@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import scipy.sparse as sp
@@ -12,6 +11,7 @@ from ..factorization._compress import compress
 from ..factorization._fill import estimated_fill
 from ..factorization._norms import frobenius_norm
 from ..factorization._project import project_through_basis
+from ..kernels._compile_time import Stopwatch
 from ..optimize import Optimizer
 from ..select import Diffusion, Task
 from ..select._diffusion import Reducer
@@ -64,7 +64,7 @@ def factorize_by_diffusion(
     >>> f.core_size, f.history.details["stages"][0]["rows"]
     (40, 400)
     """
-    start = time.perf_counter()
+    watch = Stopwatch()
     if optimizer is not None:
         optimizer = optimizer.for_many("select='diffusion' optimises stage by stage").for_part()
     reducer = _in_parts(selector, task, optimizer) if in_stages else None
@@ -73,7 +73,7 @@ def factorize_by_diffusion(
     history = History(
         f"{optimizer.name} in stages" if optimizer else selector.name,
         (error,),
-        (time.perf_counter() - start,),
+        (watch.seconds(),),
         f"the core size {task.core} was reached",
         {"stages": found.stages},
     )

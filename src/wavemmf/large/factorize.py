@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +11,7 @@ from ..factorization import CoreDiagonal, Factorization, History
 from ..factorization._estimate import estimated_error
 from ..factorization._norms import frobenius_norm, power_of_two_scale
 from ..factorization._project import project, projection_work
+from ..kernels._compile_time import Stopwatch
 from ..optimize import Optimizer
 from ..select import Greedy, Task
 from ..select._greedy import preferred_survivors
@@ -68,7 +68,7 @@ def factorize_in_stages(
     >>> f.core_size, f.relative_error() < 0.3
     (40, True)
     """
-    start = time.perf_counter()
+    watch = Stopwatch()
     scale = power_of_two_scale(matrix)
     scaled = sp.csr_array(matrix / scale)
     scaled.sort_indices()
@@ -88,7 +88,7 @@ def factorize_in_stages(
     history = History(
         f"{optimizer.name} in parts" if optimizer and learned else selector.name,
         (error,),
-        (time.perf_counter() - start,),
+        (watch.seconds(),),
         f"the core size {task.core} was reached",
         {"stages": outcome.stages, "survivors": survivors},
     )

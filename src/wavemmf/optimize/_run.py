@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +14,7 @@ from .._validation import check_memory
 from ..errors import FileFormatError
 from ..factorization import History, Rotations
 from ..factorization._norms import power_of_two_scale
+from ..kernels._compile_time import Stopwatch
 from ..parallel.interrupts import deferred_interrupts
 from ._checkpoint import Checkpoint, check_state
 from ._descent import Descent, Rules
@@ -77,7 +77,7 @@ class _Run:
         self.steps = settings.most_steps
         self.progress = progress
         self.scale = scale
-        self.started = time.perf_counter()
+        self.watch = Stopwatch()
         self.values = [descent.point.value]
         self.errors = [self._error(descent.point.residual)]
         self.seconds = [0.0]
@@ -139,10 +139,9 @@ class _Run:
 
     def _record_time(self, steps: int) -> None:
         """Share the time since the last record among the steps taken together."""
-        now = time.perf_counter()
-        before, each = self.seconds[-1], (now - self.started) / max(steps, 1)
+        before, each = self.seconds[-1], self.watch.seconds() / max(steps, 1)
         self.seconds += [before + each * step for step in range(1, steps + 1)]
-        self.started = now
+        self.watch.restart()
 
     def _reason_to_stop(self) -> str | None:
         settings, values = self.settings, self.values
