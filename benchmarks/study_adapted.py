@@ -24,6 +24,7 @@ import wavemmf as wm
 from wavemmf.experiments.records import Recorder, add_record_option
 from wavemmf.experiments.signals import toronto
 from wavemmf.signals import adapt, best_terms, compress
+from wavemmf.signals._adapt import _makers
 from wavemmf.signals._packed import unpack
 
 SHARES = (0.05, 0.1, 0.2, 0.3)
@@ -35,9 +36,11 @@ def terms() -> list[Row]:
     graph, signals = toronto()
     weighted = wm.graphs.weights_from_lengths(graph, "coordinates")
     one = [wm.wavelets(weighted)]
+    # Made once for all shares and signals.
+    every = {name: make(name).basis for name, make in _makers(graph).items()}
     rows = []
     for of, x in signals.items():
-        for kind, given in (("1/length, k = 2", one), ("those of the graph", graph)):
+        for kind, given in (("1/length, k = 2", one), ("those of the graph", every)):
             for share in SHARES:
                 found = adapt(x, given, share=share)
                 kept = round(share * graph.n)
