@@ -36,6 +36,8 @@ COSTS = ("terms", "bits", "l1", "entropy")
 _SIZES = (2, 4)
 _MATRICES = ("normalized_laplacian", "laplacian")
 _TIMES = (2.0, 8.0)
+# How often the smallest coefficient that is kept is looked for again.
+_ROUNDS = 4
 # Signals that few terms say exactly are compared at this error.
 _LEAST_ERROR = 1e-6
 # About what a coefficient takes, where nothing is set aside and nothing is measured.
@@ -185,6 +187,11 @@ class _Fitted:
         rotations = self.candidate.basis.rotations
         return with_aside(rotations, self.choices) if self.choices.any() else rotations
 
+    @property
+    def basis(self) -> Factorization:
+        """The transform with these levels; its H is still that of the candidate."""
+        return replace(self.candidate.basis, rotations=self.rotations)
+
 
 _Maker = Callable[[str], _Candidate]
 
@@ -242,21 +249,45 @@ def _unit_columns(signals: Floats) -> Floats:
 def _fit(candidate: _Candidate, signals: Floats, share: float, aside: bool, bits: float) -> _Fitted:
     """Set nodes aside where it pays; `bits` are those that say which candidate it is."""
     f = candidate.basis
-    ranked = np.sort(np.abs(f.analyze(signals)), axis=0)[::-1]
-    limit = float(np.mean(ranked[min(round(share * f.n), f.n - 1)]))
-    if aside and limit > 0.0 and can_set_aside(f.rotations):
+    best = _Fitted(candidate, np.zeros(f.num_levels, np.int64), bits, bits / _BITS_OF_A_TERM)
+    if not (aside and can_set_aside(f.rotations)):
+        return best
+    coder = Coder(f, signals, adapt=True)
+    limit = _smallest_kept(best, signals, share)
+    for _ in range(_ROUNDS):
+        if limit <= 0.0:
+            break
         choices = aside_levels(f.rotations, signals, limit)
-        if choices.any():
-            more, of_a_term = _side_bits(Coder(f, signals, adapt=True), limit)
-            return _Fitted(candidate, choices, bits + more, (bits + more) / of_a_term)
-    nothing = np.zeros(f.num_levels, np.int64)
-    return _Fitted(candidate, nothing, bits, bits / _BITS_OF_A_TERM)
+        if not choices.any():
+            break
+        more, of_a_term = _side_bits(coder, limit)
+        fitted = _Fitted(candidate, choices, bits + more, (bits + more) / of_a_term)
+        # Fewer coefficients are large now: what is kept is not what it was.
+        limit = _smallest_kept(fitted, signals, share)
+        best = min(best, fitted, key=lambda each: _counted_error(each, signals, share))
+    return best
+
+
+def _smallest_kept(fitted: _Fitted, signals: Floats, share: float) -> float:
+    """Return the magnitude of the last term that can be said, the mean of all signals."""
+    f = fitted.basis
+    ranked = np.sort(np.abs(f.analyze(signals)), axis=0)[::-1]
+    terms = _terms(f, signals, share, fitted.side_terms)
+    return float(np.mean(ranked[min(terms, f.n - 1)]))
+
+
+def _terms(f: Factorization, signals: Floats, share: float, without: float) -> int:
+    fewer: int = math.ceil(without / max(1, signals.shape[1]))
+    return max(0, round(share * f.n) - fewer)
+
+
+def _counted_error(fitted: _Fitted, signals: Floats, share: float) -> float:
+    return _error(fitted.basis, signals, share, fitted.side_terms)
 
 
 def _error(f: Factorization, signals: Floats, share: float, without: float = 0.0) -> float:
     """Return the relative error of the largest terms, of all signals together."""
-    terms = max(0, round(share * f.n) - math.ceil(without / max(1, signals.shape[1])))
-    errors = best_terms(f, signals, terms).error
+    errors = best_terms(f, signals, _terms(f, signals, share, without)).error
     return float(np.sqrt(np.mean(errors**2)))
 
 
@@ -266,10 +297,9 @@ def _cost(cost: str, fitted: _Fitted, signals: Floats, share: float, error: floa
         aside = bool(fitted.choices.any())
         limit = max(error, _LEAST_ERROR)
         return 8.0 * len(compress(signals, f, error=limit, adapt=aside).data)
-    f = replace(f, rotations=fitted.rotations)
     if cost == "terms":
-        return _error(f, signals, share, without=fitted.side_terms)
-    sizes = np.abs(f.analyze(signals))
+        return _counted_error(fitted, signals, share)
+    sizes = np.abs(fitted.basis.analyze(signals))
     if cost == "l1":
         return float(sizes.sum())
     energy = sizes[sizes > 0.0] ** 2
