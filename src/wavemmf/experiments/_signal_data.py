@@ -75,9 +75,7 @@ _READERS: dict[str, Callable[[str], tuple[Any, Floats]]] = {
 }
 
 
-def signal_problem(
-    graph: str, signal: str, read_graph: Callable[[str], Any]
-) -> tuple[Any, Floats]:
+def signal_problem(graph: str, signal: str, read_graph: Callable[[str], Any]) -> tuple[Any, Floats]:
     """Return a graph and its signal, by their names or from files.
 
     Examples

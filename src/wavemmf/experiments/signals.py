@@ -110,14 +110,14 @@ def toronto() -> tuple[Graph, dict[str, Floats]]:
 
 
 def read_signals(path: Any) -> Floats:
-    """Read signals from a text file: a line per vertex, a column per signal.
+    r"""Read signals from a text file: a line per vertex, a column per signal.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "heights.txt")
-    ...     _ = file.write_text("1.5\\n2\\n")
+    ...     _ = file.write_text("1.5\n2\n")
     ...     read_signals(file)
     array([1.5, 2. ])
     """

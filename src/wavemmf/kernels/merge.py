@@ -89,9 +89,7 @@ def merge_pairs(
         lost[1] += np.sqrt(discarded)
         length[keep] = 0
         length[leave] = 0
-        columns, values, used = ensure_room(
-            columns, values, start, length, room, used, keep, width
-        )
+        columns, values, used = ensure_room(columns, values, start, length, room, used, keep, width)
         _write_row(keep, union, kept_values, width, columns, values, start, length)
         heap_remove(heap, place, costs, leave, active)
         active -= 1
