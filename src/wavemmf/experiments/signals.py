@@ -6,6 +6,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def read_signals(path: Any) -> Floats:
     array([1.5, 2. ])
     """
     try:
-        values = np.loadtxt(read_text(path).splitlines())
+        values = np.loadtxt(read_text(Path(path)).splitlines())
     except ValueError as error:
         raise FileFormatError(f"{path} is not a table of numbers: {error}") from error
     if not np.isfinite(values).all():
@@ -264,7 +265,7 @@ def _measure(name: str, graph: Any, x: Floats) -> SignalRow:
     return SignalRow(name, adapted, errors, curve, seconds, megabytes, made.nonzeros)
 
 
-def _tails(coefficients: Floats) -> Floats:
+def _tails(coefficients: Any) -> Floats:
     """Squared errors when the largest 0, 1, 2, ... coefficients are kept, column by column."""
     energy = np.sort(coefficients**2, axis=0)
     zero = np.zeros((1, energy.shape[1]))
