@@ -29,7 +29,7 @@ from wavemmf.experiments.signals import eigenvector_basis, haar_basis, toronto
 SHARES = (0.05, 0.1, 0.2, 0.3)
 SETTINGS: list[dict[str, Any]] = [
     {},
-    {"balanced": False},
+    {"balanced": True},
     {"time": 32},
     {"time": 512},
     {"ratio": 0.7},
@@ -50,12 +50,12 @@ def errors(coefficients: Any) -> list[float]:
 def terms() -> list[Row]:
     graph, signals = toronto()
     graph = wm.graphs.weights_from_lengths(graph, "coordinates")
-    plain = wm.select.Diffusion(balanced=False)
+    balanced = wm.select.Diffusion(balanced=True)
     bases: dict[str, Any] = {
         "diffusion, k = 2": wm.wavelets(graph).analyze,
         "diffusion, k = 4": wm.wavelets(graph, k=4).analyze,
-        "not balanced, k = 2": wm.wavelets(graph, select=plain).analyze,
-        "not balanced, k = 4": wm.wavelets(graph, k=4, select=plain).analyze,
+        "balanced, k = 2": wm.wavelets(graph, select=balanced).analyze,
+        "balanced, k = 4": wm.wavelets(graph, k=4, select=balanced).analyze,
         "Laplacian MMF, k = 2": wm.factorize(graph, core=8, k=2).analyze,
         "Haar": haar_basis(graph).__matmul__,
         "eigenvectors": eigenvector_basis(graph).__matmul__,

@@ -174,8 +174,8 @@ def _frame(graph: Any) -> _Made:
 BASES: dict[str, tuple[Callable[[Any], _Made], bool, int | None]] = {
     "diffusion-k2": (_wavelets(2), False, None),
     "diffusion-k4": (_wavelets(4), False, None),
-    "diffusion-k2-spectrum": (_wavelets(2, balanced=False), False, None),
-    "diffusion-k4-spectrum": (_wavelets(4, balanced=False), False, None),
+    "diffusion-k2-balanced": (_wavelets(2, balanced=True), False, None),
+    "diffusion-k4-balanced": (_wavelets(4, balanced=True), False, None),
     "haar": (lambda g: _orthonormal(haar_basis(g)), False, None),
     "walsh": (lambda g: _orthonormal(walsh_basis(g)), False, _DENSE),
     "ghwt": (_best_haar_walsh, True, None),
