@@ -138,7 +138,7 @@ def test_the_total_is_near_the_inverse(laplacian):
 
 
 def merged_by_brute_force(operator, core):
-    """The same levels with full matrices: returns the wavelets as rows, and what is left."""
+    """Return wavelets as rows, and what is left: the same levels with full matrices."""
     n = operator.shape[0]
     basis, rows = np.eye(n), list(range(n))
     wavelets = []

@@ -131,7 +131,8 @@ def _up(node: Tree, signal: Floats, choose: Any) -> tuple[Floats, Integers, Floa
 def _joined(
     left: tuple[Floats, Integers], right: tuple[Floats, Integers], sizes: list[int]
 ) -> tuple[Floats, Integers]:
-    both, at_left, at_right = np.intersect1d(left[1], right[1], return_indices=True)
+    found: Any = np.intersect1d(left[1], right[1], return_indices=True)
+    both, at_left, at_right = found
     a, b = left[0][at_left], right[0][at_right]
     # Constants are weighed by the sizes of the sets; all other vectors have mean zero.
     constant = (both == 0)[:, None]

@@ -60,16 +60,16 @@ def treelet_basis(graph: Any) -> Floats:
         partner[row] = int(np.argmax(alike))
         best[row] = alike[partner[row]]
 
-    for row in range(n):
-        look(row)
+    for each in range(n):
+        look(each)
     for _ in range(n - 1):
         p = int(np.argmax(np.where(active, best, -2.0)))
         q = int(partner[p])
         turn = _diagonalising(covariance[p, p], covariance[p, q], covariance[q, q])
         _rotate(covariance, basis, p, q, turn)
         active[q] = False
-        for row in np.flatnonzero(active & ((partner == p) | (partner == q))):
-            look(int(row))
+        for touched in np.flatnonzero(active & ((partner == p) | (partner == q))):
+            look(int(touched))
         look(p)
         spread = np.sqrt(np.maximum(covariance[p, p] * covariance.diagonal(), 1e-300))
         closer = active & (np.abs(covariance[p]) / spread > best)

@@ -6,6 +6,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,7 @@ def read_signals(path: Any) -> Floats:
     ...     read_signals(file)
     array([1.5, 2. ])
     """
-    text = read_text(path)
+    text = read_text(Path(path))
     if not text.strip():
         raise FileFormatError(f"{path} holds no numbers")
     try:
@@ -185,8 +186,8 @@ def _frame(graph: Any) -> _Made:
 BASES: dict[str, tuple[Callable[[Any], _Made], bool, int | None]] = {
     "diffusion-k2": (_wavelets(2), False, None),
     "diffusion-k4": (_wavelets(4), False, None),
-    "diffusion-k2-spectrum": (_wavelets(2, balanced=False), False, None),
-    "diffusion-k4-spectrum": (_wavelets(4, balanced=False), False, None),
+    "diffusion-k2-balanced": (_wavelets(2, balanced=True), False, None),
+    "diffusion-k4-balanced": (_wavelets(4, balanced=True), False, None),
     "haar": (lambda g: _orthonormal(haar_basis(g)), False, None),
     "walsh": (lambda g: _orthonormal(walsh_basis(g)), False, _DENSE),
     "ghwt": (_best_haar_walsh, True, None),
@@ -276,7 +277,7 @@ def _measure(name: str, graph: Any, x: Floats) -> SignalRow:
     return SignalRow(name, adapted, errors, curve, seconds, megabytes, made.nonzeros)
 
 
-def _tails(coefficients: Floats) -> Floats:
+def _tails(coefficients: Any) -> Floats:
     """Squared errors when the largest 0, 1, 2, ... coefficients are kept, column by column."""
     energy = np.sort(coefficients**2, axis=0)
     zero = np.zeros((1, energy.shape[1]))

@@ -104,7 +104,7 @@ class Diffusion:
     ratio: float = 0.8
     tolerance: float = 0.001
     survivors: str = "nearest"
-    balanced: bool = True
+    balanced: bool = False
 
     def __post_init__(self) -> None:
         if not check_positive("time", self.time) <= _LONGEST:

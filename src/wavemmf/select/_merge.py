@@ -70,8 +70,8 @@ def merge_rows(operator: Any, task: Task, tolerance: float) -> Reduced:
 def _beside_diagonal(operator: Any) -> tuple[Any, Any, Any]:
     """Row pointers, columns and values of all entries but those of the diagonal."""
     if not sp.issparse(operator):
-        operator = operator - np.diag(operator.diagonal())
-        return dense_to_csr(np.ascontiguousarray(operator))
+        indptr, indices, data = dense_to_csr(operator - np.diag(operator.diagonal()))
+        return indptr, indices, data
     beside = operator.copy()
     beside.setdiag(0.0)
     beside.eliminate_zeros()
