@@ -93,7 +93,7 @@ def factorize_in_stages(
         {"stages": outcome.stages, "survivors": survivors},
     )
     result = Factorization(
-        outcome.rotations, h, frobenius_norm(matrix), error, history, parameters,
+        task.stored(outcome.rotations), h, frobenius_norm(matrix), error, history, parameters,
         error_is_exact=exact,
     )  # fmt: skip
     if not exact:

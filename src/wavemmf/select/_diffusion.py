@@ -182,7 +182,7 @@ class Diffusion:
             task.progress(n - labels.size, n - task.core, note)
             if labels.size > task.core:
                 walk = _next(walk, reduced, self.tolerance)
-        return Diffused(Rotations.one_after_another(n, pieces), stages)
+        return Diffused(task.stored(Rotations.one_after_another(n, pieces)), stages)
 
     def _reduce_dense(self, operator: Any, task: Task, optimizer: Optimizer | None) -> Reduced:
         rotations = greedy_in_order(prepared(operator), task, "exhaustive", self.survivors)

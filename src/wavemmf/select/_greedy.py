@@ -73,7 +73,7 @@ def greedy(
     if _fits_batch(matrix, task):
         survivors = task.survivors(survivors)
         chosen = greedy_batch([matrix], [task.core], task.k, task.drop, pairs, survivors)[0]
-        chosen = chosen.to_compact() if task.compact else chosen
+        chosen = task.stored(chosen)
         task.progress(chosen.n - task.core, chosen.n - task.core, "")
         return chosen
     ordered, order = in_canonical_order(matrix)

@@ -93,7 +93,7 @@ def short_walk(matrix: Any, time: float, tolerance: float, balanced: bool) -> Wa
         without their sign, D is the diagonal less :math:`\lambda_{min}`, and the diagonal matrix S
     makes all rows add up to one: a lazy random walk that is symmetric and leaves constants as they
     are, the same for all Laplacians of a graph. Else it is
-        :math:`I - t B / 2^s` with :math:`B = 2 (A - \lambda_{min}) / (\lambda_{max} - \lambda_{min})`,
+    :math:`I - t B / 2^s` with :math:`B = 2 (A - \lambda_{min}) / (\lambda_{max} - \lambda_{min})`,
     whose eigenvalues lie in [0, 2] as those of a normalized Laplacian do. So it is also if
     entries beside the diagonal are positive, which is not so for Laplacians.
 

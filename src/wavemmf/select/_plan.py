@@ -83,6 +83,10 @@ class Task:
         """Return the kind of survivors to take: the one that is wanted if there is a choice."""
         return "nearest" if self.compact else wanted
 
+    def stored(self, rotations: Rotations) -> Rotations:
+        """Return the rotations as they are to be stored."""
+        return rotations.to_compact() if self.compact else rotations.to_full()
+
 
 @runtime_checkable
 class Selector(Protocol):
@@ -139,7 +143,7 @@ class LevelRecorder:
     def __init__(self, n: int, task: Task) -> None:
         levels = n - task.core  # every level drops at least one row
         self.n = n
-        self.compact = task.compact
+        self.task = task
         self.groups = np.zeros((levels, task.k), np.int64)
         self.sizes = np.zeros(levels, np.int64)
         self.wavelets = np.zeros((levels, task.drop), np.int64)
@@ -165,4 +169,4 @@ class LevelRecorder:
             drop_offsets=np.concatenate([[0], np.cumsum(drops)]),
             wavelets=self.wavelets[:levels][in_drop],
         )
-        return packed.to_compact() if self.compact else packed
+        return self.task.stored(packed)

@@ -79,7 +79,7 @@ def check_chosen(selector: Selector, chosen: Any, matrix: Any, task: Task) -> Ro
             f"the selector {selector.name!r} was asked for a core of {task.core} of {n} rows, and "
             f"chose one of {chosen.core.size} of {chosen.n}"
         )
-    return chosen.to_compact() if task.compact else chosen.to_full()
+    return task.stored(chosen)
 
 
 def check_compact(selector: Any, drop: int) -> None:
