@@ -413,3 +413,43 @@ def test_the_environment_is_one_of_gymnasium():
     environment.reset(seed=1)
     assert environment.render() == "level 0 of 26: 34 rows are active"
     environment.close()
+
+
+# -- one name for one thing --
+
+
+def test_a_policy_is_recognised_by_load(tmp_path):
+    pytest.importorskip("torch")
+    path = tmp_path / "policy.safetensors"
+    wm.rl.Policy(seed=0).save(path)
+    with pytest.raises(InvalidInputError, match=r"is a policy.*wavemmf.rl.load_policy loads it"):
+        wm.load(path)
+
+
+def test_pictures_take_coordinates(f):
+    pytest.importorskip("matplotlib")
+    points = np.random.default_rng(0).random((34, 2))
+    ax = wm.plot.wavelet(f, 1, wm.graphs.karate(), coordinates=points, bar=False)
+    drawn = np.asarray(ax.collections[-1].get_offsets())
+    np.testing.assert_allclose(np.sort(drawn, axis=0), np.sort(points, axis=0))
+    with pytest.raises(InvalidInputError, match=r"shape \(34, 2\)"):
+        wm.plot.wavelet(f, 1, wm.graphs.karate(), coordinates=points[:3])
+
+
+def test_arguments_have_the_same_names_and_order_everywhere():
+    pytest.importorskip("torch")
+    pytest.importorskip("torch_geometric")
+    from inspect import signature
+
+    from wavemmf.cli.classify import nodes
+    from wavemmf.cli.classify_graphs import graphs
+    from wavemmf.cli.factorize import factorize
+    from wavemmf.experiments.graphs import classify_graphs
+    from wavemmf.experiments.nodes import classify_nodes
+
+    assert list(signature(wm.rl.train_policy).parameters)[:4] == ["A", "core", "k", "drop"]
+    assert "executor" in signature(factorize).parameters
+    for here, there in ((classify_nodes, nodes), (classify_graphs, graphs)):
+        assert list(signature(here).parameters)[:2] == ["dataset", "model"]
+        shared = {"model", "split", "runs", "epochs", "results", "seed"}
+        assert shared <= set(signature(here).parameters) & set(signature(there).parameters)

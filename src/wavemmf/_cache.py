@@ -118,7 +118,7 @@ class ResultCache:
         if not path.is_file():
             return None
         try:
-            with np.load(path, allow_pickle=False) as content:
+            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as content:
                 return {name: content[name] for name in names}
         except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             warnings.warn(f"computing again what the cache has lost: {error}", stacklevel=2)
