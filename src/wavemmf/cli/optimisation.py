@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from .._files import check_regular
-from .._validation import check_choice
 from ..errors import InvalidInputError
 from ..optimize import OPTIMIZERS, Optimizer
+from ..optimize._resolve import optimizer_class
 
 __all__ = [
     "OPTIMIZER_NAMES",
@@ -75,7 +75,7 @@ def optimizer(name: str, **settings: Any) -> Optimizer:
     >>> optimizer("lbfgs", steps=20).steps
     20
     """
-    return OPTIMIZERS[check_choice("optimize", name, tuple(OPTIMIZERS))](**settings)
+    return optimizer_class(name)(**settings)
 
 
 def check_checkpoint_apart(checkpoint: Path | None, *others: Path | None) -> None:

@@ -11,12 +11,26 @@ from ._lbfgs import LBFGS
 from ._settings import Optimizer
 from ._stiefel import Stiefel
 
-__all__ = ["OPTIMIZERS", "as_optimizer"]
+__all__ = ["OPTIMIZERS", "as_optimizer", "optimizer_class"]
 
 #: The optimisers that `wavemmf.factorize` knows by name.
 OPTIMIZERS: dict[str, type[Optimizer]] = {
     method.name: method for method in (LBFGS, Stiefel, SGD, Adam)
 }
+
+# The name that Stiefel descent has in older scripts.
+_FORMER = {"cayley": Stiefel.name}
+
+
+def optimizer_class(name: str) -> type[Optimizer]:
+    """Return the class of optimisers that a name stands for.
+
+    Examples
+    --------
+    >>> optimizer_class("cayley") is optimizer_class("stiefel")
+    True
+    """
+    return OPTIMIZERS[check_choice("optimize", _FORMER.get(name, name), tuple(OPTIMIZERS))]
 
 
 def as_optimizer(optimize: Any, steps: int | None = None) -> Optimizer | None:
@@ -35,7 +49,7 @@ def as_optimizer(optimize: Any, steps: int | None = None) -> Optimizer | None:
     20
     """
     if isinstance(optimize, str):
-        return OPTIMIZERS[check_choice("optimize", optimize, tuple(OPTIMIZERS))](steps=steps)
+        return optimizer_class(optimize)(steps=steps)
     if steps is not None and isinstance(optimize, Optimizer):
         raise InvalidInputError(
             f"steps={steps!r} is for an optimiser given by name: give "
