@@ -57,7 +57,9 @@ def main() -> None:
     for name, graph in graphs():
         for k in (4, 8):
             chosen = wm.factorize(graph, core=8, k=k)
-            before = wm.refine(chosen, graph, steps=arguments.steps)
+            # Without a word on where they come from, refine takes rotations as they are.
+            plain = wm.Factorization.from_rotations(wm.graphs.as_matrix(graph), chosen.rotations)
+            before = wm.refine(plain, graph, steps=arguments.steps)
             after = wm.factorize(graph, core=8, k=k, optimize="lbfgs", steps=arguments.steps)
             if before.rotations.groups.tolist() == after.rotations.groups.tolist():
                 continue  # no such rows
