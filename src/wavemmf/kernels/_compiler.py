@@ -21,6 +21,8 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 from numba.core.types.misc import unliteral
 
+from ._compile_time import compiling
+
 __all__ = ["KernelDispatcher"]
 
 
@@ -35,6 +37,10 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
         unwrapped = {**targetoptions, "no_cpython_wrapper": True}
         self.inner = _InnerDispatcher(py_func, {}, unwrapped, _InnerCompiler)
         self._constants = constants
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        with compiling():
+            return super()._compile_for_args(*args, **kws)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return what a kernel that calls this one must know of it.
