@@ -77,9 +77,9 @@ layers: $(VENV)/.dev ## imports point downwards only
 # One BLAS thread per test worker, so that two workers do not fight over the cores.
 unit docs-tests docs coverage: export OPENBLAS_NUM_THREADS = 1
 
-# Numba notices a changed file, but not a change in what is inlined from another one.
-$(VENV)/.kernels: $(wildcard src/wavemmf/kernels/*.py) | $(BIN)/python
-	rm -f src/wavemmf/kernels/__pycache__/*.nb?
+# Compiled once, in parallel: two test workers would compile the same kernels at the same time.
+$(VENV)/.kernels: $(wildcard src/wavemmf/kernels/*.py) $(VENV)/.dev
+	$(BIN)/wavemmf warmup
 	@touch $@
 
 unit docs-tests coverage bench bench-scale: $(VENV)/.kernels

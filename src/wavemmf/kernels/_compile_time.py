@@ -6,13 +6,16 @@ import functools
 import logging
 import os
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from numba.core import event
 
 from .._progress import is_terminal
 
-__all__ = ["Stopwatch", "compiling_seconds", "watch_compilations"]
+__all__ = ["Stopwatch", "compiling", "compiling_seconds", "watch_compilations"]
 
 logger = logging.getLogger("wavemmf")
 
@@ -23,38 +26,70 @@ _MESSAGE = (
 )
 
 
-class _Compilations(event.Listener):  # type: ignore[misc]
-    """Adds up the time spent compiling. One compilation runs at a time, others inside of it."""
+class _Clock:
+    """Adds up the time during which at least one thread compiles, or waits for it."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
+        self._lock = threading.Lock()
         self._running = 0
         self._started = 0.0
+
+    def start(self) -> None:
+        with self._lock:
+            if self._running == 0:
+                self._started = time.perf_counter()
+            self._running += 1
+
+    def stop(self) -> None:
+        with self._lock:
+            self._running -= 1
+            if self._running == 0:
+                self.seconds += time.perf_counter() - self._started
+
+
+_CLOCK = _Clock()
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Count the time of the block as spent compiling, or loading what was compiled.
+
+    Examples
+    --------
+    >>> before = compiling_seconds()
+    >>> with compiling():
+    ...     pass
+    >>> compiling_seconds() > before
+    True
+    """
+    _CLOCK.start()
+    try:
+        yield
+    finally:
+        _CLOCK.stop()
+
+
+class _Notice(event.Listener):  # type: ignore[misc]
+    """Tell the user, once per process, that something is compiled."""
+
+    def __init__(self) -> None:
         self._told = False
 
     def on_start(self, event: event.Event) -> None:
-        """Start to count, unless this is part of another compilation."""
-        if self._running == 0:
-            self._started = time.perf_counter()
-        self._running += 1
+        """Tell, if it is a kernel."""
         if not self._told and event.data["dispatcher"].py_func.__module__.startswith("wavemmf"):
             self._told = True
             _tell()
 
     def on_end(self, event: event.Event) -> None:
-        """Add what the outermost compilation took."""
-        self._running -= 1
-        if self._running == 0:
-            self.seconds += time.perf_counter() - self._started
-
-
-_COMPILATIONS = _Compilations()
+        """Nothing to do; the base class asks for it."""
 
 
 @functools.cache
 def watch_compilations() -> None:
     """Listen to Numba; a second call does nothing."""
-    event.register("numba:compile", _COMPILATIONS)
+    event.register("numba:compile", _Notice())
 
 
 def compiling_seconds() -> float:
@@ -65,7 +100,7 @@ def compiling_seconds() -> float:
     >>> compiling_seconds() >= 0.0
     True
     """
-    return _COMPILATIONS.seconds
+    return _CLOCK.seconds
 
 
 class Stopwatch:

@@ -12,13 +12,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from numba import _dynfunc
-from numba.core import sigutils, types
+from numba.core import sigutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import AnalysisPass, PassManager, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
+from numba.core.types.misc import unliteral
+
+from ._compile_time import compiling
 
 __all__ = ["KernelDispatcher"]
 
@@ -35,6 +38,10 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
         self.inner = _InnerDispatcher(py_func, {}, unwrapped, _InnerCompiler)
         self._constants = constants
 
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        with compiling():
+            return super()._compile_for_args(*args, **kws)
+
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return what a kernel that calls this one must know of it.
 
@@ -42,7 +49,7 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
         would translate the function anew for each.
         """
         if not self._constants:
-            args = [types.unliteral(kind) for kind in args]
+            args = [unliteral(kind) for kind in args]
         return self.inner.get_call_template(args, kws)
 
     def get_overload(self, sig: Any) -> Any:
@@ -101,14 +108,15 @@ class _KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     def finalize(self) -> None:
         """Gather what is called, directly or not, and make machine code."""
-        pending, found = list(self._linking_libraries), {}
+        pending: list[Any] = list(self._linking_libraries)
+        found: list[Any] = []
         while pending:
             library = pending.pop()
             if library not in found:
-                found[library] = None
+                found.append(library)
                 if isinstance(library, _InnerLibrary):
                     pending.extend(library.needed())
-        self._linking_libraries = list(found)
+        self._linking_libraries: list[Any] = found
         super().finalize()
 
 

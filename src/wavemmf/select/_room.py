@@ -67,19 +67,21 @@ def with_room_in_order(matrix: Any, rotations: Rotations, k: int) -> Rotations:
     waits = _waits(rotations)
     if not waits.any():
         return rotations
+    full = rotations.to_full()
     with deferred_interrupts():
         costs, company = costs_and_company(
             np.array(matrix),
-            rotations.offsets,
-            rotations.groups.copy(),
-            rotations.block_offsets,
-            rotations.blocks,
-            rotations.drop_offsets,
-            rotations.wavelets,
+            full.offsets,
+            full.groups.copy(),
+            full.block_offsets,
+            full.blocks,
+            full.drop_offsets,
+            full.wavelets,
             waits,
             k,
         )
-    return _moved(rotations, _hosts(waits, costs), company)
+    moved = _moved(full, _hosts(waits, costs), company)
+    return moved.to_compact() if rotations.kind == "compact" else moved
 
 
 def _waits(rotations: Rotations) -> npt.NDArray[np.bool_]:
