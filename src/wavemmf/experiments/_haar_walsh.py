@@ -97,7 +97,7 @@ def walsh_basis(graph: Any, tree: Tree | None = None) -> Floats:
     --------
     >>> from wavemmf.graphs import path
     >>> (2.0 * walsh_basis(path(4))).round(9).astype(int)[3].tolist()
-    [1, -1, 1, -1]
+    [1, -1, -1, 1]
     """
     root = bisections(graph) if tree is None else tree
     coefficients = _up(root, np.eye(root.members.size), _whole)[0]
