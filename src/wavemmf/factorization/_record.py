@@ -70,8 +70,8 @@ def from_record(values: Mapping[str, Any], arrays: Mapping[str, Any]) -> Factori
         shape = np.shape(arrays["diagonal_of_h"])
         raise ValueError(f"n is {n}, but diagonal_of_h has shape {shape}")
     kind = _checked("rotations", values["rotations"], str)
-    held = {name: arrays[name] for name in _ROTATION_ARRAYS}
-    rotations = Rotations(n, **held, kind=kind)
+    packed: dict[str, Any] = {name: arrays[name] for name in _ROTATION_ARRAYS}
+    rotations = Rotations(n=n, kind=kind, **packed)
     return Factorization(
         rotations,
         CoreDiagonal(arrays["diagonal_of_h"], _core(arrays, rotations.core.size), rotations.core),
