@@ -192,9 +192,7 @@ def factorize(
         "rotations": rotations,
     }
     with use_executor(executor), progress_shown("factorizing", progress) as shown:
-        task = Task(
-            core, k, drop, seed, shown, rotations=rotations, optimised=optimizer is not None
-        )
+        task = Task(core, k, drop, seed, shown, rotations=rotations)
         found = _factorized(symmetric, selector, task, plan, optimizer, parameters, in_stages)
     details = {**found.history.details, "engine": f"{chosen.name}, {chosen.why}"}
     history = replace(found.history, details=details)

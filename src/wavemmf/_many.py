@@ -242,14 +242,16 @@ def _factorize_small(matrices: list[Any], plan: _Plan) -> list[Factorization]:
     compact = plan.rotations == "compact"
     survivors = "nearest" if compact else plan.select.survivors
     chosen = greedy_batch(matrices, cores, plan.k, plan.drop, plan.select.pairs, survivors)
-    chosen = [rotations.to_compact() if compact else rotations for rotations in chosen]
+    chosen = [
+        with_room(matrix, rotations.to_compact() if compact else rotations, plan.k)
+        for matrix, rotations in zip(matrices, chosen, strict=True)
+    ]
     seconds = watch.seconds() / len(matrices)
     made = []
     for matrix, rotations in zip(matrices, chosen, strict=True):
         history = None
         if plan.optimize is not None:
-            begin = with_room(matrix, rotations, plan.k)
-            rotations, history = optimize_rotations(matrix, begin, plan.optimize)
+            rotations, history = optimize_rotations(matrix, rotations, plan.optimize)
         parameters = plan.parameters(len(matrix))
         made.append(_unless_interrupted(completed(matrix, rotations, history, parameters, seconds)))
     return made

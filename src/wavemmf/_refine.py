@@ -1,8 +1,4 @@
-"""Improve an existing factorization: its indices stay, its rotations are optimised.
-
-What the greedy selector chose, and nobody optimised yet, first gets the room that `factorize` makes
-for an optimiser, so that both ways end at the same.
-"""
+"""Improve an existing factorization: its indices stay, its rotations are optimised."""
 
 from __future__ import annotations
 
@@ -14,10 +10,9 @@ import scipy.sparse as sp
 from ._progress import Progress, progress_shown
 from ._validation import check_memory
 from .errors import InvalidInputError
-from .factorization import Factorization, Rotations
+from .factorization import Factorization
 from .graphs import as_matrix
 from .optimize import Optimizer, as_optimizer, optimize_rotations
-from .select._room import with_room
 
 __all__ = ["refine"]
 
@@ -70,17 +65,8 @@ def refine(
         raise InvalidInputError(f"the factorization has {factorization.n} rows, the matrix has {n}")
     check_memory(6 * 8 * n * n, f"optimising rotations of {n} rows")
     dense = symmetric.toarray() if sp.issparse(symmetric) else symmetric
-    start = _with_room(dense, factorization)
     with progress_shown("refining", progress) as shown:
-        rotations, history = optimize_rotations(dense, start, optimizer, shown)
+        rotations, history = optimize_rotations(dense, factorization.rotations, optimizer, shown)
     parameters = {**factorization.parameters, "optimize": optimizer.name}
     refined = Factorization.from_rotations(dense, rotations, history, parameters)
     return replace(refined, node_names=factorization.node_names)
-
-
-def _with_room(matrix: Any, factorization: Factorization) -> Rotations:
-    """Return where to start: closed-form rotations of the greedy selector with room."""
-    told = factorization.parameters
-    if told.get("select") != "greedy" or told.get("optimize") is not None:
-        return factorization.rotations
-    return with_room(matrix, factorization.rotations, told["k"])

@@ -62,8 +62,7 @@ def test_the_same_error_in_the_end() -> None:
     slow = begun(large=True, core=8, k=4)
     for _ in range(400):
         slow.step()
-    start = wm.Factorization.from_rotations(KARATE, wm.factorize(KARATE, core=8, k=4).rotations)
-    fast = wm.refine(start, KARATE, LBFGS(steps=400, tolerance=0))
+    fast = wm.factorize(KARATE, core=8, k=4, optimize=LBFGS(steps=400, tolerance=0))
     assert abs(fast.error() ** 2 - slow.point.value) <= 0.02 * slow.point.value
 
 

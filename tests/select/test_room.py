@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import wavemmf as wm
 from wavemmf.factorization import Factorization, Rotations
+from wavemmf.select import Task, greedy
 from wavemmf.select._room import with_room
 
 
@@ -26,7 +27,8 @@ TREES = {
 
 
 def chosen(matrix, k, core=8, drop=1):
-    return wm.factorize(matrix, core=core, k=k, drop=drop).rotations
+    """Return what the greedy selector chooses before it makes room."""
+    return greedy(matrix, Task(core, k, drop), "exhaustive", "auto")
 
 
 def error(matrix, rotations):

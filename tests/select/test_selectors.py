@@ -114,7 +114,7 @@ def test_what_a_selector_returns_is_checked(monkeypatch: pytest.MonkeyPatch) -> 
     wrong_core = greedy(A, Task(6, 4, 1))
     wrong_size = greedy(A[:9, :9], Task(5, 4, 1))
     for wrong, message in (
-        ("indices", "'fake' must return Rotations, got str"),
+        ("indices", r"'fake' must return Rotations or a pair \(I, T\), got str"),
         (wrong_core, "asked for a core of 5 of 30 rows, and chose one of 6 of 30"),
         (wrong_size, "chose one of 5 of 9"),
     ):

@@ -59,8 +59,6 @@ class Task:
         Groups that greedy runs on dense storage take over instead of choosing them.
     rotations : {"full", "compact"}
         How levels are stored. Compact ones have survivors nearest to the coordinates.
-    optimised : bool
-        Whether all rotations will be optimised together: greedy selectors then make room for it.
     """
 
     core: int
@@ -72,7 +70,6 @@ class Task:
     correlation_noise: float = 0.0
     given: Given = field(default=NOTHING, compare=False)
     rotations: str = "full"
-    optimised: bool = False
 
     @property
     def compact(self) -> bool:

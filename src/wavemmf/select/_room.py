@@ -46,7 +46,7 @@ def with_room(matrix: Any, rotations: Rotations, k: int) -> Rotations:
     >>> import wavemmf as wm
     >>> import networkx as nx
     >>> tree = wm.graphs.as_matrix(nx.balanced_tree(3, 3)).toarray()
-    >>> chosen = wm.factorize(tree, core=8, k=4).rotations
+    >>> chosen = wm.select.greedy(tree, wm.select.Task(8, 4, 1), "exhaustive", "auto")
     >>> moved = with_room(tree, chosen, k=4)
     >>> before, after = (wm.Factorization.from_rotations(tree, r) for r in (chosen, moved))
     >>> bool(np.isclose(before.error(), after.error(), rtol=1e-9))

@@ -12,6 +12,7 @@ from .._validation import check_choice
 from ..errors import InvalidInputError
 from ..factorization import Rotations
 from ..parallel.runs import in_parallel
+from ._batch import LARGEST
 from ._greedy import PAIRS, SURVIVORS, greedy, greedy_in_order
 from ._heuristics import explicit, neighbors, random
 from ._order import in_canonical_order, renumbered
@@ -59,7 +60,7 @@ class Greedy:
     def select(self, matrix: Any, task: Task) -> Rotations:
         """Run once, without noise."""
         chosen = greedy(matrix, task, self.pairs, self.survivors)
-        return with_room(matrix, chosen, task.k) if task.optimised else chosen
+        return with_room(matrix, chosen, task.k) if matrix.shape[0] <= LARGEST else chosen
 
     def sample(self, matrix: Any, task: Task, count: int) -> list[Rotations]:
         """Run `count` times with noise of different strength on scores and correlations."""
@@ -134,7 +135,7 @@ class Explicit:
 def _run_randomised(matrix: Any, task: Task, pairs: str, index: int) -> Rotations:
     noisy, survivors = _randomised(task, index)
     chosen = greedy_in_order(matrix, noisy, pairs, survivors)
-    return with_room_in_order(matrix, chosen, task.k) if task.optimised else chosen
+    return with_room_in_order(matrix, chosen, task.k) if len(matrix) <= LARGEST else chosen
 
 
 def _randomised(task: Task, index: int) -> tuple[Task, str]:
