@@ -17,6 +17,7 @@ import numpy as np
 
 import wavemmf as wm
 from wavemmf.experiments.records import Recorder, add_record_option
+from wavemmf.select import Task, greedy
 
 # Errors below this, relative to the matrix, count as zero.
 _ZERO = 1e-5
@@ -56,10 +57,10 @@ def main() -> None:
     print(f"{'graph':<18} k  closed form   as chosen   with room")
     for name, graph in graphs():
         for k in (4, 8):
-            chosen = wm.factorize(graph, core=8, k=k)
-            # Without a word on where they come from, refine takes rotations as they are.
-            plain = wm.Factorization.from_rotations(wm.graphs.as_matrix(graph), chosen.rotations)
-            before = wm.refine(plain, graph, steps=arguments.steps)
+            matrix = wm.graphs.as_matrix(graph).toarray()
+            rotations = greedy(matrix, Task(8, k, 1), "exhaustive", "auto")  # makes no room
+            chosen = wm.Factorization.from_rotations(matrix, rotations)
+            before = wm.refine(chosen, matrix, steps=arguments.steps)
             after = wm.factorize(graph, core=8, k=k, optimize="lbfgs", steps=arguments.steps)
             if before.rotations.groups.tolist() == after.rotations.groups.tolist():
                 continue  # no such rows
