@@ -243,7 +243,7 @@ def many(folder: Path) -> Kept:
             "graphs": [[MATRIX], [MATRIX, 2.0 * MATRIX], [KARATE, reweighted(KARATE)]],
             "core": [7, 0.2], "k": [3], "drop": [2], "optimize": [None, "adam"], "steps": [3],
             "select": [Greedy(pairs="correlated"), Greedy(survivors="nearest")],
-            "matrix": ["laplacian"],
+            "matrix": ["laplacian"], "rotations": ["compact"],
         },
         {"progress": lambda *_: None, "executor": None, "symmetrize": True},
     )  # fmt: skip
@@ -268,7 +268,7 @@ def bases_on_disk(folder: Path) -> Kept:
                 Evolution(budget=4), Policy(seed=0), Policy(seed=1), Described(1.0), Described(2.0),
             ],
             "restarts": [2, wm.Search(2, finalists=3)], "seed": [5],
-            "engine": ["dense"],
+            "engine": ["dense"], "rotations": ["compact"],
             "indices": [(groups, dropped), (swapped, dropped)],
         },
         # Method, threshold and learn come after the factorization that is kept.

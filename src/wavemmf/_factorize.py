@@ -20,7 +20,7 @@ from ._validation import (
 )
 from .errors import InvalidInputError
 from .factorization import KINDS, Factorization, History, Rotations
-from .factorization._compress import compress
+from .factorization._compress import compress_matrix
 from .factorization._norms import frobenius_norm
 from .graphs import as_matrix
 from .graphs._names import names_of
@@ -234,7 +234,7 @@ def completed(
 
     Without a history it is that of a selector that took so many seconds.
     """
-    h, error = compress(matrix, rotations)
+    h, error = compress_matrix(matrix, rotations)
     if history is None:
         reached = f"the core size {parameters['core']} was reached"
         history = History(parameters["select"], (error,), (seconds,), reached)

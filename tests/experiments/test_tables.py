@@ -15,11 +15,11 @@ from wavemmf.experiments.records import Recorder, read_record
 from wavemmf.experiments.tables import table_of
 
 NODES = ("classify", "nodes", "--dataset", "karate", "--runs", 2, "--epochs", 3)
-GRAPHS = ("classify", "graphs", "--folds", 2, "--seeds", 1, "--epochs", 1, "--members", 1)
+GRAPHS = ("classify", "graphs", "--folds", 2, "--runs", 1, "--epochs", 1, "--members", 1)
 TABLE1 = ("reproduce", "table1", "--runs", 2, "--epochs", 3, "--jobs", 1)
 TABLE1 += ("--cells", "karate:60/20/20,karate:20/20/60", "--models", "wavelet,mlp,gcn")
 TABLE2 = ("reproduce", "table2", "--datasets", "MUTAG", "--models", "counts", "--folds", 2)
-TABLE2 += ("--seeds", 1, "--epochs", 1)
+TABLE2 += ("--runs", 1, "--epochs", 1)
 
 
 @pytest.fixture

@@ -75,10 +75,10 @@ def test_names_stay_with_what_is_made_of_a_factorization(f, tmp_path):
 @pytest.mark.parametrize("names", [["a"], "abc", [1] * 12, {"a": 1}])
 def test_damaged_names_in_a_file(f, tmp_path, names):
     f.save(tmp_path / "f.mmf")
-    header, arrays = read_archive(tmp_path / "f.mmf", "wavemmf-factorization", 2)
+    header, arrays = read_archive(tmp_path / "f.mmf", "wavemmf-factorization", 3)
     header["node_names"] = names
     with open(tmp_path / "damaged.mmf", "wb") as stream:
-        write_archive(stream, "wavemmf-factorization", 2, header, arrays)
+        write_archive(stream, "wavemmf-factorization", 3, header, arrays)
     with pytest.raises(FileFormatError, match="node_names must"):
         wm.load(tmp_path / "damaged.mmf")
 

@@ -17,6 +17,7 @@ compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is 
 
 _COMPILE = """
 import warnings
+import numpy as np
 warnings.simplefilter("ignore")
 from wavemmf.kernels.vectors import dot
 dot(np.ones(32), np.ones(32))

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from ..errors import InvalidInputError
 from ..graphs import adjacency, normalized_laplacian
 
 __all__ = ["Tree", "best_haar_walsh", "bisections", "haar_basis", "walsh_basis"]
@@ -49,6 +50,8 @@ def bisections(graph: Any) -> Tree:
     [[0, 1], [2, 3]]
     """
     matrix = adjacency(graph)
+    if (matrix.data < 0.0).any():
+        raise InvalidInputError("a graph that is cut must have no negative weights")
 
     def grow(members: Integers) -> Tree:
         if members.size < 2:

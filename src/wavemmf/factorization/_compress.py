@@ -14,13 +14,13 @@ from ._norms import power_of_two_scale
 from ._project import project
 from ._rotations import Floats, Rotations
 
-__all__ = ["compress"]
+__all__ = ["compress_matrix"]
 
 # Sparse matrices up to this size are compressed densely, which is faster there.
 _DENSE_UP_TO = 3000
 
 
-def compress(matrix: Matrix, rotations: Rotations) -> tuple[CoreDiagonal, float]:
+def compress_matrix(matrix: Matrix, rotations: Rotations) -> tuple[CoreDiagonal, float]:
     """Return H, the core-diagonal part of ``W A W.T``, and the Frobenius error of ``W.T H W``.
 
     This is the best H for these rotations. The matrix is rotated level by level as a dense array;

@@ -14,7 +14,7 @@ from .._validation import Matrix
 from ..errors import InvalidFactorizationError, InvalidInputError
 from ..graphs import as_matrix
 from ._accuracy import warn_if_rough
-from ._compress import compress
+from ._compress import compress_matrix
 from ._core_diagonal import CoreDiagonal
 from ._estimate import estimated_error
 from ._history import History
@@ -113,7 +113,7 @@ class Factorization(WaveletMatrix):
         -------
         Factorization
         """
-        h, error = compress(matrix, rotations)
+        h, error = compress_matrix(matrix, rotations)
         norm = frobenius_norm(matrix)
         return cls(rotations, h, norm, error, history or History(), parameters or {})
 

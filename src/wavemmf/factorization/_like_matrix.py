@@ -12,7 +12,7 @@ from ..errors import TooLargeError
 
 __all__ = ["LikeMatrix"]
 
-Self = TypeVar("Self", bound="LikeMatrix")
+_Self = TypeVar("_Self", bound="LikeMatrix")
 
 # Up to so many rows (32 MB) an object becomes an array without being asked by name.
 _SMALL = 2000
@@ -54,7 +54,7 @@ class LikeMatrix(ABC):
         return np.dtype(np.float64)
 
     @property
-    def T(self: Self) -> Self:
+    def T(self: _Self) -> _Self:
         """The transpose: the matrix itself, which is symmetric."""
         return self
 

@@ -14,9 +14,9 @@ from ..errors import InvalidInputError
 from ..io import load_if_path
 from ..io._foreign import (
     from_igraph,
-    from_networkx,
     from_pyg,
     from_torch,
+    graph_of_networkx,
     is_igraph,
     is_networkx,
     is_pyg,
@@ -134,7 +134,7 @@ def raw_adjacency(graph: Any, weighted: bool) -> Any:
     if isinstance(graph, Graph):
         return graph.adjacency
     if is_networkx(graph):
-        return from_networkx(graph, weighted)
+        return graph_of_networkx(graph, weighted)
     if is_igraph(graph):
         return from_igraph(graph, weighted)
     if is_pyg(graph):

@@ -18,15 +18,15 @@ from ..errors import InputTypeError, InvalidInputError, UnusedAttributeWarning
 
 __all__ = [
     "from_igraph",
-    "from_networkx",
     "from_pyg",
     "from_torch",
+    "graph_of_networkx",
+    "graph_of_networkx",
     "is_igraph",
     "is_networkx",
     "is_pandas",
     "is_pyg",
     "is_torch",
-    "networkx_adjacency",
 ]
 
 
@@ -55,7 +55,7 @@ def is_torch(obj: Any) -> bool:
     return _defined_in(obj, "torch") and hasattr(obj, "layout")
 
 
-def from_networkx(graph: Any, weighted: bool = True) -> sp.csr_array:
+def graph_of_networkx(graph: Any, weighted: bool = True) -> sp.csr_array:
     """Return the adjacency matrix, rows in node order; 'weight' is the edge attribute used."""
     if weighted:
         _warn_of_unused(next((sorted(map(str, d)) for *_, d in graph.edges(data=True)), []))

@@ -13,7 +13,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
-import logging
 import os
 import warnings
 from collections.abc import Callable, Iterator
@@ -25,12 +24,11 @@ import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from ..errors import CompilationDisabledError
-from ._compile_time import watch_compilations
+from ._compile_time import logger, watch_compilations
 from ._compiler import KernelDispatcher
 
 __all__ = ["check_compiler", "inline_jit", "jit"]
 
-logger = logging.getLogger("wavemmf")
 
 Kernel = Callable[..., Any]
 

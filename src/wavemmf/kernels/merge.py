@@ -110,18 +110,29 @@ def _in_order(row, partner, diagonal):
 
 
 @jit
+def _radius(x, y):
+    """Length of a vector of two numbers, also where their squares are no numbers."""
+    largest = max(abs(x), abs(y))
+    if largest == 0.0:
+        return 0.0
+    x /= largest
+    y /= largest
+    return largest * np.sqrt(x * x + y * y)
+
+
+@jit
 def _rotation(a, b, d):
     """Cosine and sine of the larger eigenvector of ``[[a, b], [b, d]]``, a >= d, b not zero."""
     half = 0.5 * (a - d)
-    radius = np.sqrt(half * half + b * b)
+    radius = _radius(half, b)
     c = np.sqrt(0.5 * (1.0 + half / radius))
     return c, b / (2.0 * radius * c)
 
 
 @jit
 def _smaller_eigenvalue(a, b, d):
-    half = 0.5 * (a - d)
-    return (a * d - b * b) / (0.5 * (a + d) + np.sqrt(half * half + b * b))
+    larger = 0.5 * (a + d) + _radius(0.5 * (a - d), b)
+    return (a * d - b * b) / larger if larger > 0.0 else 0.0
 
 
 @jit

@@ -7,7 +7,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from ..factorization import CoreDiagonal, Factorization, History, Rotations
-from ..factorization._compress import compress
+from ..factorization._compress import compress_matrix
 from ..factorization._fill import estimated_fill
 from ..factorization._norms import frobenius_norm
 from ..factorization._project import project_through_basis
@@ -99,6 +99,6 @@ def _h_and_error(matrix: Any, rotations: Rotations, task: Task) -> tuple[CoreDia
     """Return H and the exact error, by way of the basis if that is sparse."""
     n = rotations.n
     if not sp.issparse(matrix) or estimated_fill(rotations) > _LONGEST_ROWS * n:
-        return compress(matrix, rotations)
+        return compress_matrix(matrix, rotations)
     h, error = project_through_basis(matrix, rotations, task.progress)
     return (h.with_dense_core() if task.core <= _DENSE_CORE else h), error

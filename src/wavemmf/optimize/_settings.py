@@ -19,7 +19,7 @@ from ._objective import Objective
 
 __all__ = ["Optimizer"]
 
-Self = TypeVar("Self", bound="Optimizer")
+_Self = TypeVar("_Self", bound="Optimizer")
 
 #: Called after every step with its number and the error; the work ends if it returns True.
 Callback = Callable[[int, float], Any]
@@ -86,12 +86,12 @@ class Optimizer(ABC):
         """Largest number of steps for a whole matrix."""
         return _STEPS if self.steps is None else self.steps
 
-    def for_part(self: Self) -> Self:
+    def for_part(self: _Self) -> _Self:
         """Return the settings for one part of many of a large sparse matrix."""
         alone = self.for_many("a large sparse matrix is optimised in many small parts")
         return replace(alone, steps=_STEPS_OF_A_PART if self.steps is None else self.steps)
 
-    def for_many(self: Self, reason: str) -> Self:
+    def for_many(self: _Self, reason: str) -> _Self:
         """Return the settings if they can serve many problems: none that belong to one run."""
         for name in ("callback", "checkpoint"):
             if getattr(self, name) is not None:

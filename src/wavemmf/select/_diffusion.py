@@ -19,7 +19,7 @@ from .._progress import silent
 from .._validation import check_choice, check_finite, check_positive
 from ..errors import InvalidInputError
 from ..factorization import Rotations
-from ..factorization._compress import compress
+from ..factorization._compress import compress_matrix
 from ..factorization._norms import frobenius_norm
 from ..kernels.basis import basis_rows
 from ..optimize import Optimizer, optimize_rotations
@@ -188,7 +188,7 @@ class Diffusion:
         rotations = greedy_in_order(prepared(operator), task, "exhaustive", self.survivors)
         if optimizer is not None:
             rotations, _ = optimize_rotations(operator, rotations, optimizer)
-        h, error = compress(operator, rotations)
+        h, error = compress_matrix(operator, rotations)
         return Reduced(rotations, h.diagonal, error**2, 0.0, h.core)
 
     def _reduce_sparse(self, operator: Any, task: Task) -> Reduced:

@@ -15,7 +15,7 @@ from .._progress import Progress, silent
 from .._validation import check_choice, check_finite
 from ..errors import InputTypeError, InvalidInputError
 from ..factorization import Factorization, Rotations
-from ..factorization._compress import compress as compress_matrix
+from ..factorization._compress import compress_matrix
 from ..graphs import as_matrix, weights_from_lengths
 from ..io import load_if_path
 from ..select import Diffusion

@@ -14,7 +14,7 @@ from ..errors import InvalidInputError
 from ..factorization import Factorization
 from ._aside import aside_levels, can_set_aside, with_aside
 from ._check import as_signals, check_factorization
-from ._packed import LARGEST, Packed, pack, unpack
+from ._packed import LARGEST_NUMBER, Packed, pack, unpack
 
 __all__ = ["Coder", "Compressed", "compress", "decompress"]
 
@@ -230,7 +230,7 @@ def _step(coder: Coder, step: Any, error: Any, bits: Any) -> float:
     if sum(each is not None for each in (step, error, bits)) != 1:
         raise InvalidInputError("give one of step, error or bits")
     largest = 1.01 * coder.largest or 1.0  # all is zero then
-    least = coder.largest / LARGEST
+    least = coder.largest / LARGEST_NUMBER
     if step is not None:
         wanted = check_positive("step", step) / coder.unit
         if not least <= wanted < np.inf:

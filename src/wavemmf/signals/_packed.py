@@ -17,12 +17,12 @@ from ..factorization import Rotations
 from ..kernels.range_coder import LONGEST, decode_numbers, encode_numbers
 from ._tree import coarse_to_fine
 
-__all__ = ["LARGEST", "Packed", "pack", "unpack"]
+__all__ = ["LARGEST_NUMBER", "Packed", "pack", "unpack"]
 
 Integers = npt.NDArray[np.int64]
 
 #: Magnitudes that can be coded.
-LARGEST = 2**LONGEST - 1
+LARGEST_NUMBER = 2**LONGEST - 1
 
 _MAGIC, _VERSION = b"WMS", 1
 # Magic, version, digest of the basis, flags, step, rows, signals.
