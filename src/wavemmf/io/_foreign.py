@@ -21,7 +21,6 @@ __all__ = [
     "from_pyg",
     "from_torch",
     "graph_of_networkx",
-    "graph_of_networkx",
     "is_igraph",
     "is_networkx",
     "is_pandas",
