@@ -9,6 +9,7 @@ import scipy.sparse as sp
 import wavemmf as wm
 from wavemmf.errors import InvalidInputError
 from wavemmf.factorization._estimate import estimated_error
+from wavemmf.kernels.merge import _rotation
 from wavemmf.kernels.square import row_energies, square_rows
 from wavemmf.select import Diffusion, Task
 from wavemmf.select import _diffusion as diffusion
@@ -295,3 +296,13 @@ def test_a_task_may_be_done_by_the_selector_alone(laplacian):
     rotations = Diffusion().select(laplacian, Task(core=8, k=2, drop=1))
     f = wm.factorize(laplacian, core=8, k=2, select="diffusion", engine="sparse")
     np.testing.assert_array_equal(rotations.groups, f.rotations.groups)
+
+
+@pytest.mark.parametrize("between", [1e-15, -1e-15, 1e-200, 0.3, -0.3])
+@pytest.mark.parametrize("apart", [0.0, 1e-12, -1e-12, 0.5])
+def test_rotations_of_rows_that_are_nearly_equal(between, apart):
+    c, s = _rotation(1.0 + apart, between, 1.0)
+    assert c * c + s * s == pytest.approx(1.0, abs=1e-14)
+    block = np.array([[1.0 + apart, between], [between, 1.0]])
+    largest = np.linalg.eigvalsh(block)[-1]
+    assert np.array([c, s]) @ block @ [c, s] == pytest.approx(largest, abs=1e-15)

@@ -122,11 +122,20 @@ def _radius(x, y):
 
 @jit
 def _rotation(a, b, d):
-    """Cosine and sine of the larger eigenvector of ``[[a, b], [b, d]]``, a >= d, b not zero."""
+    """Cosine and sine of the larger eigenvector of ``[[a, b], [b, d]]``, b not zero.
+
+    The larger of both is computed first: rows count as equal before their entries are, so a may be
+    a little smaller than d.
+    """
     half = 0.5 * (a - d)
     radius = _radius(half, b)
-    c = np.sqrt(0.5 * (1.0 + half / radius))
-    return c, b / (2.0 * radius * c)
+    if half >= 0.0:
+        c = np.sqrt(0.5 * (1.0 + half / radius))
+        return c, b / (2.0 * radius * c)
+    s = np.sqrt(0.5 * (1.0 - half / radius))
+    if b < 0.0:
+        s = -s
+    return b / (2.0 * radius * s), s
 
 
 @jit
