@@ -46,7 +46,7 @@ class Policy(torch.nn.Module):
     Examples
     --------
     >>> import wavemmf as wm
-    >>> from wavemmf.select.plan import Task
+    >>> from wavemmf.select import Task
     >>> policy = Policy(PolicySettings())
     >>> a = wm.graphs.normalized_laplacian(wm.graphs.karate()).toarray()
     >>> policy.select(a, Task(core=8, k=4, drop=1)).num_levels

@@ -34,7 +34,7 @@ class Compressed:
         All that `decompress` needs, beside the factorization.
     bits_per_node : float
         Size of `data` in bits, divided by the numbers that it stands for.
-    error : float or array of shape (m,)
+    error : float or array
         Relative error of each signal.
     step : float
         Step of the quantiser.

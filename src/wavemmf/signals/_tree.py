@@ -45,7 +45,7 @@ def coarse_to_fine(rotations: Rotations) -> tuple[Integers, Integers]:
     >>> import wavemmf as wm
     >>> order, parents = coarse_to_fine(wm.wavelets(wm.graphs.path(8), core=1).rotations)
     >>> parents
-    array([-1,  0,  1,  1,  ...])
+    array([-1,  0,  1,  ...])
     """
     order = np.concatenate([rotations.core, rotations.wavelets[::-1]])
     place = np.empty(rotations.n, np.int64)
