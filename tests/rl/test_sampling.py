@@ -52,6 +52,15 @@ def test_draw_without_noise_takes_the_largest():
     assert draw(LOGITS, ALLOWED, 3).tolist() == [2, 4, 0]
 
 
+def test_rounding_errors_are_no_preference():
+    generator = torch.Generator().manual_seed(0)
+    tied = torch.zeros(5, 40) + 0.25 + 1e-6 * torch.rand(5, 40, generator=generator)
+    allowed = torch.ones(5, 40, dtype=torch.bool)
+    assert draw(tied, allowed, 3).tolist() == [[0, 1, 2]] * 5
+    tied[:, 7] += 0.01
+    assert draw(tied, allowed, 3).tolist() == [[7, 0, 1]] * 5
+
+
 def test_padding_counts_for_nothing():
     short = ordered_log_probability(LOGITS, ALLOWED, torch.tensor([0, 2]))
     padded = ordered_log_probability(LOGITS, ALLOWED, torch.tensor([0, 2, -1, -1]))

@@ -25,7 +25,7 @@ from ..select._plan import LevelRecorder, Task
 from ._features import relations, stack_features
 from ._messages import Messages
 from ._policy import Policy
-from ._sampling import gumbel
+from ._sampling import largest, preferences
 
 __all__ = ["select_in_rounds"]
 
@@ -128,9 +128,8 @@ class _Rounds:
         pivots, partners = self.policy.embed(features, active, self.messages)
         self.partners = partners[0]
         logits = self.policy.pivot_logits(pivots, scores)[0][rows]
-        if self.generator is not None:
-            logits = logits + self.temperature * gumbel(logits, self.generator)
-        return rows[np.argsort(-logits.numpy(), kind="stable")[:count]]
+        wanted = preferences(logits, self.generator, self.temperature)
+        return rows[largest(wanted, count).numpy()]
 
     def _groups(self, rows: Any) -> tuple[Any, Any]:
         """Return the groups of the given pivots, pivot first, and their sizes."""
@@ -141,12 +140,11 @@ class _Rounds:
             (torch.arange(candidates.shape[1]) < self.task.k).expand(candidates.shape),
         )
         logits = self.policy.candidate_logits(self.partners, candidates, known)
-        if self.generator is not None:
-            logits = logits + self.temperature * gumbel(logits, self.generator)
+        wanted = preferences(logits, self.generator, self.temperature)
         real = torch.arange(candidates.shape[1]) < torch.from_numpy(sizes)[:, None]
-        logits = torch.where(real, logits, torch.full_like(logits, -torch.inf))
-        logits[:, 0] = torch.inf  # the pivot itself
-        best = logits.topk(self.task.k, dim=1).indices
+        wanted = torch.where(real, wanted, torch.full_like(wanted, -torch.inf))
+        wanted[:, 0] = torch.inf  # the pivot itself
+        best = largest(wanted, self.task.k)
         return candidates.gather(1, best).numpy(), np.minimum(sizes, self.task.k)
 
     def _rotate(self, groups: Any, sizes: Any) -> None:

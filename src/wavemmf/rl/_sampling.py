@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import torch
 
-__all__ = ["draw", "entropy", "gumbel", "ordered_log_probability"]
+__all__ = ["draw", "entropy", "gumbel", "largest", "ordered_log_probability", "preferences"]
 
 # Stands for minus infinity: its exponential is zero, and its gradient is a number.
 _NEVER = -1e30
+# Logits that differ by less are no preference: their last digits depend on the processor.
+_EQUAL = 1e-3
 
 
 def gumbel(like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -15,6 +17,37 @@ def gumbel(like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     tiny = torch.finfo(like.dtype).tiny
     uniform = torch.rand(like.shape, generator=generator, dtype=like.dtype).clamp_min(tiny)
     return -torch.log((-torch.log(uniform)).clamp_min(tiny))
+
+
+def preferences(
+    logits: torch.Tensor,
+    generator: torch.Generator | None,
+    temperature: torch.Tensor | float = 1.0,
+) -> torch.Tensor:
+    """Return what the largest entries are to be taken of: logits with noise, or rounded ones.
+
+    Rows that a policy cannot tell apart have logits that differ by rounding errors, which would
+    decide differently on every processor.
+
+    Examples
+    --------
+    >>> preferences(torch.tensor([1.00001, 1.00002, 2.0]), None)
+    tensor([1., 1., 2.])
+    """
+    if generator is None:
+        return torch.round(logits / _EQUAL) * _EQUAL
+    return logits + temperature * gumbel(logits, generator)
+
+
+def largest(values: torch.Tensor, count: int) -> torch.Tensor:
+    """Return where the `count` largest entries of the last dimension are, of equals the first.
+
+    Examples
+    --------
+    >>> largest(torch.tensor([0.0, 2.0, 3.0, 2.0]), 2).tolist()
+    [2, 1]
+    """
+    return values.sort(dim=-1, descending=True, stable=True).indices[..., :count]
 
 
 def draw(
@@ -28,7 +61,7 @@ def draw(
 
     The entries with the largest ``logit + Gumbel noise`` are distributed like a sequence of
     draws from the softmax over what is left. Without a generator the largest logits
-    are taken.
+    are taken, of those that are equal to a thousandth the first.
 
     Parameters
     ----------
@@ -52,10 +85,8 @@ def draw(
     >>> draw(torch.tensor([0.0, 2.0, 1.0]), torch.tensor([True, True, True]), 2).tolist()
     [1, 2]
     """
-    if generator is not None:
-        logits = logits + temperature * gumbel(logits, generator)
-    masked = torch.where(allowed, logits, torch.full_like(logits, -torch.inf))
-    return masked.topk(count, dim=-1).indices
+    wanted = preferences(logits, generator, temperature)
+    return largest(torch.where(allowed, wanted, torch.full_like(wanted, -torch.inf)), count)
 
 
 def ordered_log_probability(
