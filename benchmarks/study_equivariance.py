@@ -1,6 +1,7 @@
 """How much a trained network depends on the order of the nodes.
 
-    python benchmarks/study_equivariance.py [MUTAG | NCI1 | ...] [--renumberings 3] [--record FILE]
+    python benchmarks/study_equivariance.py [MUTAG | NCI1 | ...] [--renumberings 3]
+                                            [--only greedy] [--record FILE]
 
 Trains on the first fold of protocol "honest" (seed 0), with the accurate factorizations of the
 recipe "wavemmf" and with greedy ones (k = 2), then renumbers the nodes of its test
@@ -35,6 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("dataset", nargs="?", default="MUTAG", choices=GRAPH_DATASETS)
     parser.add_argument("--renumberings", type=int, default=3)
+    parser.add_argument("--only", default="", help="networks with this in their name")
     add_record_option(parser)
     arguments = parser.parse_args()
     keep = Recorder(arguments.record)
@@ -52,6 +54,8 @@ def main() -> None:
     print(f"{'network':<34}accuracy  renumbered  same class  change of probabilities")
     measured = []
     for names, recipe in recipes.items():
+        if not any(arguments.only in name for name in names):
+            continue
         nets = trained(problem, outer, recipe)
         # One network is the first member of the committee.
         for name, voting in zip(names, (nets, nets[:1]), strict=False):
