@@ -71,9 +71,9 @@ def test_a_diffusion_is_close_to_the_heat_kernel(laplacian, doublings):
 
 def test_rows_grow_until_they_are_long_or_the_time_is_over(laplacian, monkeypatch):
     walk = first_walk(laplacian, balanced=True)
+    monkeypatch.setattr(operators, "_SHORT_ROWS", 99)
     assert walk.grown(8.0, 0.0).time == 8.0
     assert walk.grown(9.0, 0.0).time == 16.0
-    monkeypatch.setattr(operators, "_FEW_ENTRIES", 0)
     monkeypatch.setattr(operators, "_SHORT_ROWS", 12)
     longest = walk.grown(1e4, 0.0)
     assert longest.step.nnz > 12 * 99 >= walk.doubled(0.0).step.nnz

@@ -22,9 +22,8 @@ Floats = npt.NDArray[np.float64]
 # Sparse rows of one piece of work: it does not depend on the number of threads, so that sums do
 # not either.
 _ROWS = 4096
-# A sparse diffusion is squared if it has at most so many entries per row, or so many in all.
+# A sparse diffusion is squared if it has at most so many entries per row.
 _SHORT_ROWS = 32
-_FEW_ENTRIES = 2**17
 # The total only ranks pairs that are near: entries so many times larger are left out of it.
 COARSER = 10.0
 # Steps in which rows are made to add up to one, and how nearly they must.
@@ -73,8 +72,7 @@ class Walk:
 
     def may_double(self, time: float) -> bool:
         """Whether there are longer diffusions up to the given time, and rows are short enough."""
-        most = max(_SHORT_ROWS * self.step.shape[0], _FEW_ENTRIES)
-        return self.time < time and bool(self.step.nnz <= most)
+        return self.time < time and bool(self.step.nnz <= _SHORT_ROWS * self.step.shape[0])
 
     def doubled(self, tolerance: float) -> Walk:
         """Return the sparse diffusion of twice the time."""
