@@ -63,6 +63,7 @@ def assert_same(first: wm.Factorization, second: wm.Factorization) -> None:
         {"core": 2, "k": 3, "optimize": Stiefel(steps=3, smoothness=0.1)},
         {"core": 5, "k": 2, "select": Greedy(pairs="correlated"), "matrix": "laplacian"},
         {"core": 0.3, "k": 3},
+        {"core": 2, "k": 2, "select": "diffusion"},
     ],
     ids=str,
 )
@@ -105,7 +106,7 @@ def test_progress() -> None:
         ([np.eye(2)], {"core": -1}, InvalidInputError, "core must be"),
         ([np.eye(2)], {"core": 1.5}, InputTypeError, "core must be"),
         ([np.eye(2)], {"optimize": "newton"}, InvalidInputError, "optimize must be one of"),
-        ([np.eye(2)], {"select": "random"}, InvalidInputError, "chooses greedily"),
+        ([np.eye(2)], {"select": "random"}, InvalidInputError, "takes the selectors"),
         ([np.eye(2)], {"matrix": "incidence"}, InvalidInputError, "matrix must be one of"),
         ([np.eye(2)], {"cache": 3}, InputTypeError, "cache must be"),
         ([np.eye(9)], {"optimize": LBFGS(callback=print)}, InvalidInputError, "callback"),

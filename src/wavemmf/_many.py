@@ -19,7 +19,7 @@ from .io import load_if_path
 from .kernels._compile_time import Stopwatch
 from .optimize import Optimizer, as_optimizer, optimize_rotations
 from .parallel.executor import use_executor
-from .select import Greedy, as_selector, check_compact
+from .select import Diffusion, Greedy, as_selector, check_compact
 from .select._batch import LARGEST, greedy_batch
 from .select._room import with_room
 
@@ -39,7 +39,7 @@ class _Plan:
     core: int | float | None
     k: int
     drop: int
-    select: Greedy
+    select: Greedy | Diffusion
     optimize: Optimizer | None
     rotations: str
 
@@ -62,7 +62,7 @@ def factorize_many(
     core: int | float | None = None,
     k: int = 4,
     drop: int = 1,
-    select: str | Greedy = "greedy",
+    select: str | Greedy | Diffusion = "greedy",
     optimize: str | Optimizer | None = None,
     *,
     steps: int | None = None,
@@ -73,7 +73,7 @@ def factorize_many(
     cache: bool | str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> list[Factorization]:
-    """Factorize every graph or matrix of a data set, greedily.
+    """Factorize every graph or matrix of a data set.
 
     The results are those of `wavemmf.factorize` for each alone, in order, whatever runs them;
     thousands of small graphs take seconds. All threads are used.
@@ -87,7 +87,7 @@ def factorize_many(
         all of them, and are represented exactly. By default a tenth of the rows, at least 8.
     k, drop : int
         As for `wavemmf.factorize`.
-    select : "greedy" or Greedy
+    select : "greedy", "diffusion", Greedy or Diffusion
         The selector, such as ``wm.select.Greedy(survivors="nearest")``.
     optimize, steps
         As for `wavemmf.factorize`, without callback and checkpoint.
@@ -150,10 +150,10 @@ def _plan(
     core: Any, k: int, drop: int, select: Any, optimizer: Optimizer | None, rotations: str
 ) -> _Plan:
     selector = as_selector(select)
-    if not isinstance(selector, Greedy):
+    if not isinstance(selector, Greedy | Diffusion):
         raise InvalidInputError(
-            f"factorize_many chooses greedily, got select={selector.name!r}; call factorize for "
-            "each graph"
+            "factorize_many takes the selectors 'greedy' and 'diffusion', got "
+            f"select={selector.name!r}; call factorize for each graph"
         )
     if optimizer is not None:
         optimizer = optimizer.for_many("factorize_many runs many")
@@ -226,22 +226,25 @@ class _Work:
 def factorize_chunk(matrices: list[Any], first: int, plan: _Plan) -> list[Factorization]:
     """Factorize a few matrices, the first of which is number `first` of the data set."""
     try:
-        if matrices[0].shape[0] > LARGEST:
-            core = plan.core_of(matrices[0].shape[0])
-            settings = (core, plan.k, plan.drop, plan.select, plan.optimize)
-            made = factorize(matrices[0], *settings, rotations=plan.rotations)
-            return [_unless_interrupted(made)]
-        return _factorize_small(matrices, plan)
+        if isinstance(plan.select, Greedy) and matrices[0].shape[0] <= LARGEST:
+            return _factorize_together(matrices, plan, plan.select)
+        return [_factorize_alone(matrix, plan) for matrix in matrices]
     except TooLargeError as error:
         raise TooLargeError(f"graph {first}: {error}") from error
 
 
-def _factorize_small(matrices: list[Any], plan: _Plan) -> list[Factorization]:
+def _factorize_alone(matrix: Any, plan: _Plan) -> Factorization:
+    core = plan.core_of(matrix.shape[0])
+    settings = (core, plan.k, plan.drop, plan.select, plan.optimize)
+    return _unless_interrupted(factorize(matrix, *settings, rotations=plan.rotations))
+
+
+def _factorize_together(matrices: list[Any], plan: _Plan, select: Greedy) -> list[Factorization]:
     watch = Stopwatch()
     cores = [plan.core_of(len(matrix)) for matrix in matrices]
     compact = plan.rotations == "compact"
-    survivors = "nearest" if compact else plan.select.survivors
-    chosen = greedy_batch(matrices, cores, plan.k, plan.drop, plan.select.pairs, survivors)
+    survivors = "nearest" if compact else select.survivors
+    chosen = greedy_batch(matrices, cores, plan.k, plan.drop, select.pairs, survivors)
     chosen = [
         with_room(matrix, rotations.to_compact() if compact else rotations, plan.k)
         for matrix, rotations in zip(matrices, chosen, strict=True)

@@ -10,7 +10,13 @@ import wavemmf as wm
 from wavemmf.cli.app import app
 from wavemmf.errors import FileFormatError, InvalidInputError, TooLargeError
 from wavemmf.experiments import signals as laboratory
-from wavemmf.experiments._haar_walsh import best_haar_walsh, bisections, haar_basis, walsh_basis
+from wavemmf.experiments._haar_walsh import (
+    best_haar_walsh,
+    bisections,
+    haar_basis,
+    halved_in_space,
+    walsh_basis,
+)
 from wavemmf.experiments._signal_rivals import (
     eigenvector_basis,
     jacobi_basis,
@@ -30,6 +36,13 @@ def test_bases_are_orthonormal(make):
     basis = make(GRAPH)
     dense = basis if isinstance(basis, np.ndarray) else basis.toarray()
     np.testing.assert_allclose(dense @ dense.T, np.eye(42), atol=1e-12)
+
+
+def test_halves_in_space_give_a_haar_basis_too(rng):
+    tree = halved_in_space(rng.random((42, 3)))
+    assert [half.members.size for half in tree.halves] == [21, 21]
+    basis = haar_basis(GRAPH, tree)
+    np.testing.assert_allclose((basis @ basis.T).toarray(), np.eye(42), atol=1e-12)
 
 
 def test_the_best_basis_keeps_the_norm_and_is_no_dearer_than_walsh_or_the_vertices(rng):

@@ -29,7 +29,7 @@ def f():
 @pytest.fixture(scope="module")
 def address(f, tmp_path_factory):
     page = tmp_path_factory.mktemp("report") / "karate.html"
-    wm.report.write_report(f, page, KARATE)
+    wm.report.write_report(f, page, KARATE, signal=np.arange(34.0))
     return page.as_uri()
 
 
@@ -82,7 +82,8 @@ def slide(browser, place):
 
 
 def test_nothing_is_blank_and_nothing_complains(page):
-    for name in ("graph", "tree", "matrix-before", "matrix-after", "frequency", "reach", "scale"):
+    for name in ("graph", "tree", "matrix-before", "matrix-after", "frequency", "reach", "hops",
+                 "coefficients", "scale"):  # fmt: skip
         assert pixels(page, name).std() > 0.01, name
     assert problems(page) == []
     assert "26 wavelets" in text(page, "figures")

@@ -52,6 +52,19 @@ def test_the_page_holds_what_is_needed_to_compute_every_wavelet(f):
     assert [image["name"] for image in content["images"]] == ["before", "after"]
 
 
+def test_scales_and_a_signal(f, rng):
+    x = rng.normal(size=34)
+    content = content_of(wm.report.report_html(f, KARATE, signal=x))
+    rows = wm.signals.describe(f, KARATE)
+    np.testing.assert_array_equal(unpack(content["octaves"]), rows["band"] + 1)
+    np.testing.assert_array_equal(unpack(content["hops"]), rows["hops"])
+    np.testing.assert_allclose(unpack(content["coefficients"]), f.analyze(x), atol=1e-6)
+    without = content_of(wm.report.report_html(f))
+    assert (without["hops"], without["coefficients"]) == (None, None)
+    with pytest.raises(InvalidInputError, match="shows one signal, got 2 of them"):
+        wm.report.report_html(f, KARATE, signal=np.ones((34, 2)))
+
+
 def test_large_blocks_are_rounded(f, monkeypatch):
     monkeypatch.setattr("wavemmf.report._content._EXACT", 10)
     packed = content_of(wm.report.report_html(f))["rotations"]["blocks"]

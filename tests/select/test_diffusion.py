@@ -13,8 +13,10 @@ from wavemmf.kernels.merge import _rotation
 from wavemmf.kernels.square import row_energies, square_rows
 from wavemmf.select import Diffusion, Task
 from wavemmf.select import _diffusion as diffusion
+from wavemmf.select import _operator as operators
+from wavemmf.select._dense import inverse, product
 from wavemmf.select._merge import merge_rows
-from wavemmf.select._operator import short_walk, spectral_range, squared
+from wavemmf.select._operator import first_walk, spectral_range, squared
 
 SETTINGS = [
     ({"time": 0.0}, "time must be a finite number above 0"),
@@ -41,25 +43,59 @@ def test_settings_that_are_not_allowed(wrong, message):
 # -- operators --
 
 
-@pytest.mark.parametrize("time", [0.3, 1.0, 2.0, 3.0, 10.0])
-def test_a_short_diffusion_is_close_to_the_heat_kernel(laplacian, time):
-    dense = laplacian.toarray()
-    values, vectors = np.linalg.eigh(dense)
-    heat = (vectors * np.exp(-time * values)) @ vectors.T
-    walk = short_walk(dense, time, 0.5, balanced=False)
-    scaled = walk.step / np.linalg.eigvalsh(walk.step)[-1]
+@pytest.mark.parametrize("n", [0, 1, 5, 32, 33, 65, 200])
+def test_inverses_and_products(rng, n):
+    left, right = rng.normal(size=(n, 7)), rng.normal(size=(7, 140))
+    np.testing.assert_allclose(product(left, right), left @ right, atol=1e-12)
+    matrix = rng.normal(size=(n, n))
+    matrix = matrix @ matrix.T + np.eye(n)
+    found = inverse(matrix)
+    np.testing.assert_array_equal(found, found.T)
+    np.testing.assert_allclose(found @ matrix, np.eye(n), atol=1e-10)
+
+
+@pytest.mark.parametrize("doublings", [0, 1, 2, 4])
+def test_a_diffusion_is_close_to_the_heat_kernel(laplacian, doublings):
+    walk = first_walk(laplacian, balanced=False)
+    for _ in range(doublings):
+        walk = walk.doubled(0.0)
+    values, vectors = np.linalg.eigh(laplacian.toarray())
+    heat = (vectors * np.exp(-walk.time * values)) @ vectors.T
+    step = walk.step.toarray()
+    scaled = step / np.linalg.eigvalsh(step)[-1]
+    assert walk.time == 0.5 * 2**doublings
     assert walk.pruned == 0.0
     assert np.linalg.norm(scaled - heat) < 0.35 * np.linalg.norm(heat)
     assert np.linalg.eigvalsh(scaled)[0] > -1e-12
 
 
-def test_dense_and_sparse_operators_agree(laplacian):
-    for balanced in (False, True):
-        dense = short_walk(laplacian.toarray(), 3.0, 0.0, balanced)
-        sparse = short_walk(laplacian, 3.0, 0.0, balanced)
-        np.testing.assert_allclose(sparse.step.toarray(), dense.step, atol=1e-14)
-        np.testing.assert_allclose(sparse.total.toarray(), dense.total, atol=1e-14)
-        assert sparse.pruned == 0.0
+def test_rows_grow_until_they_are_long_or_the_time_is_over(laplacian, monkeypatch):
+    walk = first_walk(laplacian, balanced=True)
+    monkeypatch.setattr(operators, "_SHORT_ROWS", 99)
+    assert walk.grown(8.0, 0.0).time == 8.0
+    assert walk.grown(9.0, 0.0).time == 16.0
+    monkeypatch.setattr(operators, "_SHORT_ROWS", 12)
+    longest = walk.grown(1e4, 0.0)
+    assert longest.step.nnz > 12 * 99 >= walk.doubled(0.0).step.nnz
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_dense_and_sparse_operators_agree(laplacian, balanced):
+    dense, sparse = (first_walk(m, balanced) for m in (laplacian.toarray(), laplacian))
+    np.testing.assert_allclose(sparse.step.toarray(), dense.step, atol=1e-14)
+    np.testing.assert_allclose(sparse.up_to(100.0), dense.up_to(100.0), atol=1e-12)
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_all_times_together_are_a_resolvent(laplacian, balanced):
+    walk = first_walk(laplacian, balanced)
+    step = walk.step.toarray()
+    step /= np.linalg.eigvalsh(step)[-1]
+    expected = 0.005 * np.linalg.inv(1.005 * np.eye(99) - step)
+    found = walk.up_to(100.0)
+    np.testing.assert_array_equal(found, found.T)
+    # The largest eigenvalue is rounded outwards.
+    np.testing.assert_allclose(found, expected, rtol=0.05, atol=1e-4)
 
 
 def test_pruning_is_relative_to_rows_and_accounted_for(rng):
@@ -99,7 +135,7 @@ def test_the_range_of_a_spectrum(laplacian, shift):
 @pytest.mark.parametrize("value", [0.0, 5.0])
 def test_a_multiple_of_the_identity_diffuses_into_one(value):
     for balanced in (False, True):
-        step = short_walk(value * np.eye(4), 2.0, 0.0, balanced).step
+        step = first_walk(value * np.eye(4), balanced).step
         np.testing.assert_allclose(step / step[0, 0], np.eye(4), atol=1e-14)
 
 
@@ -109,28 +145,30 @@ def test_a_balanced_walk_is_symmetric_and_leaves_constants_as_they_are(rng):
     weights.setdiag(0.0)
     sums = np.asarray(weights.sum(axis=1)).ravel()
     combinatorial = sp.csr_array(sp.diags_array(sums) - weights)
-    walk = short_walk(combinatorial, 0.5, 0.0, balanced=True)
+    walk = first_walk(combinatorial, balanced=True)
     step = walk.step.toarray()
     np.testing.assert_allclose(step, step.T, atol=1e-15)
     np.testing.assert_allclose(step.sum(axis=1), 1.0, atol=1e-8)
     assert np.linalg.eigvalsh(step)[0] > -1e-12
-    same = short_walk(wm.graphs.normalized_laplacian(weights), 0.5, 0.0, balanced=True)
+    same = first_walk(wm.graphs.normalized_laplacian(weights), balanced=True)
     np.testing.assert_allclose(same.step.toarray(), step, atol=1e-8)
 
 
 def test_positive_entries_beside_the_diagonal_are_no_walk(rng):
     matrix = rng.normal(size=(9, 9))
     matrix = matrix @ matrix.T
-    balanced, plain = (short_walk(matrix, 2.0, 0.0, b).step for b in (True, False))
+    balanced, plain = (first_walk(matrix, b).step for b in (True, False))
     np.testing.assert_array_equal(balanced, plain)
 
 
 def test_the_total_is_near_the_inverse(laplacian):
     """Of -log T, but for the times before the first step, whose weights add up to one."""
     values, vectors = np.linalg.eigh(laplacian.toarray())
-    walk = short_walk(laplacian.toarray(), 2.0**12, 0.0, balanced=False)
+    walk = first_walk(laplacian, balanced=False)
+    while walk.time < 2.0**12:
+        walk = walk.doubled(0.0)
     slow = slice(1, 16)
-    found = np.diag(vectors.T @ walk.total @ vectors)[slow] * 2.0**13 + 1.0
+    found = np.diag(vectors.T @ walk.total @ vectors)[slow] * 2.0 * walk.time + 1.0
     rate = -np.log(1.0 - values[slow] / 2.0)
     np.testing.assert_allclose(found * rate * np.log(2.0), 1.0, atol=0.02)
 
@@ -157,21 +195,19 @@ def merged_by_brute_force(operator, core):
     return np.array(wavelets), (basis @ operator @ basis.T)[np.ix_(rows, rows)]
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_merging_pairs_does_what_brute_force_does(rng, sparse):
+def test_merging_pairs_does_what_brute_force_does(rng):
     factor = rng.normal(size=(14, 14))
     operator = factor @ factor.T
-    reduced = merge_rows(sp.csr_array(operator) if sparse else operator, Task(3, 2, 1), 0.0)
+    reduced = merge_rows(sp.csr_array(operator), Task(3, 2, 1), 0.0)
     wavelets, left = merged_by_brute_force(operator, 3)
     basis = wm.factorization.Factorization.from_rotations(operator, reduced.rotations).basis()
     found = basis.toarray()[reduced.rotations.wavelets]
     np.testing.assert_allclose(np.abs(found @ wavelets.T), np.eye(11), atol=1e-9)
-    matrix = reduced.matrix.toarray() if sparse else reduced.matrix
-    np.testing.assert_allclose(np.abs(matrix), np.abs(left), atol=1e-9)
+    np.testing.assert_allclose(np.abs(reduced.matrix.toarray()), np.abs(left), atol=1e-9)
 
 
 def test_what_merging_discards_is_accounted_for(laplacian):
-    walk = short_walk(laplacian, 4.0, 0.0, balanced=True)
+    walk = first_walk(laplacian, balanced=True).grown(4.0, 0.0)
     exact = merge_rows(walk.total, Task(70, 2, 1), 0.0)
     pruned = merge_rows(walk.total, Task(70, 2, 1), 0.02)
     assert exact.discarded == 0.0 < pruned.discarded
@@ -180,10 +216,10 @@ def test_what_merging_discards_is_accounted_for(laplacian):
 
 
 def test_rows_without_entries_are_dropped_alone():
-    reduced = merge_rows(np.diag([3.0, 1.0, 2.0]), Task(1, 2, 1), 0.0)
+    reduced = merge_rows(sp.csr_array(np.diag([3.0, 1.0, 2.0])), Task(1, 2, 1), 0.0)
     assert reduced.rotations.wavelets.tolist() == [1, 2]
     assert reduced.rotations.sizes.tolist() == [1, 1]
-    assert reduced.matrix.tolist() == [[3.0]]
+    assert reduced.matrix.toarray().tolist() == [[3.0]]
 
 
 # -- what is chosen --
@@ -202,7 +238,7 @@ def test_smooth_signals_have_fewer_large_coefficients_than_in_the_laplacians_own
 
 @pytest.mark.parametrize("engine", ["dense", "sparse"])
 def test_the_order_of_the_rows_does_not_matter(rng, engine, monkeypatch):
-    monkeypatch.setattr(diffusion, "_DENSE_UP_TO", 16)
+    monkeypatch.setattr(diffusion, "_ALL_TIMES_UP_TO", 16)
     weights = sp.random_array((60, 60), density=0.06, rng=rng)
     matrix = wm.graphs.normalized_laplacian(weights + weights.T)
     order = rng.permutation(60)
@@ -213,7 +249,8 @@ def test_the_order_of_the_rows_does_not_matter(rng, engine, monkeypatch):
     np.testing.assert_array_equal(second.rotations.blocks, first.rotations.blocks)
 
 
-def test_what_every_stage_did_is_told(laplacian):
+def test_what_every_stage_did_is_told(laplacian, monkeypatch):
+    monkeypatch.setattr(diffusion, "_ALL_TIMES_UP_TO", 12)
     f = wm.factorize(laplacian, core=8, k=2, select=Diffusion(ratio=0.5), engine="sparse")
     stages = f.history.details["stages"]
     assert [stage["rows"] for stage in stages] == [99, 50, 25, 12]
@@ -228,9 +265,9 @@ def test_restarts_are_refused(laplacian):
         wm.factorize(laplacian, core=8, select="diffusion", restarts=3)
 
 
-def test_many_graphs_are_refused(laplacian):
-    with pytest.raises(InvalidInputError, match="chooses greedily"):
-        wm.factorize_many([laplacian], select="diffusion")
+def test_few_rows_take_all_times_at_once(laplacian):
+    f = wm.factorize(laplacian, core=8, k=2, select="diffusion", engine="sparse")
+    assert [(stage["rows"], stage["left"]) for stage in f.history.details["stages"]] == [(99, 8)]
 
 
 def test_optimising_is_for_the_operator_of_each_stage(laplacian):
@@ -253,7 +290,8 @@ def test_a_checkpoint_is_for_one_optimisation(laplacian, tmp_path):
 
 
 @pytest.fixture
-def large() -> sp.csr_array:
+def large(monkeypatch) -> sp.csr_array:
+    monkeypatch.setattr(diffusion, "_ALL_TIMES_UP_TO", 500)
     return wm.graphs.normalized_laplacian(wm.graphs.grid(150, 150))
 
 

@@ -10,9 +10,9 @@ import typer
 
 from .._progress import progress_bar
 from ..errors import InvalidInputError
-from ..experiments._signal_data import SIGNALS, signal_problem
 from ..experiments._signal_plot import save_signal_plot
 from ..experiments.records import Recorder
+from ..experiments.signal_data import SIGNALS, signal_problem
 from ..experiments.signals import BASES, SHARES, compare_signals
 from ..plot import check_plot_path
 from .inputs import JsonOption, RecordOption, read_input, words

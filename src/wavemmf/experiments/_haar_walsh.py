@@ -20,7 +20,14 @@ from scipy.sparse.csgraph import connected_components
 from ..errors import InvalidInputError
 from ..graphs import adjacency, normalized_laplacian
 
-__all__ = ["Tree", "best_haar_walsh", "bisections", "haar_basis", "walsh_basis"]
+__all__ = [
+    "Tree",
+    "best_haar_walsh",
+    "bisections",
+    "haar_basis",
+    "halved_in_space",
+    "walsh_basis",
+]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -60,6 +67,27 @@ def bisections(graph: Any) -> Tree:
         return Tree(members, (grow(members[first]), grow(members[~first])))
 
     return grow(np.arange(matrix.shape[0]))
+
+
+def halved_in_space(points: Any) -> Tree:
+    """Cut points again and again at the median of the axis along which they reach furthest.
+
+    Examples
+    --------
+    >>> [half.members.tolist() for half in halved_in_space([[0, 0], [9, 1], [3, 1]]).halves]
+    [[0], [2, 1]]
+    """
+    places = np.asarray(points, np.float64)
+
+    def grow(members: Integers) -> Tree:
+        if members.size < 2:
+            return Tree(members, None)
+        axis = int(np.argmax(np.ptp(places[members], axis=0)))
+        order = members[np.argsort(places[members, axis], kind="stable")]
+        half = order.size // 2
+        return Tree(order, (grow(order[:half]), grow(order[half:])))
+
+    return grow(np.arange(len(places)))
 
 
 def haar_basis(graph: Any, tree: Tree | None = None) -> sp.csr_array:

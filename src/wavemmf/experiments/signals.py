@@ -22,7 +22,13 @@ from ..io._edgelist import read_edge_list
 from ..io._text import read_text
 from ..select import Diffusion
 from ..signals import wavelets
-from ._haar_walsh import best_haar_walsh, bisections, haar_basis, walsh_basis
+from ._haar_walsh import (
+    best_haar_walsh,
+    bisections,
+    haar_basis,
+    halved_in_space,
+    walsh_basis,
+)
 from ._signal_rivals import (
     eigenvector_basis,
     jacobi_basis,
@@ -39,6 +45,7 @@ __all__ = [
     "compare_signals",
     "eigenvector_basis",
     "haar_basis",
+    "halved_in_space",
     "read_signals",
     "toronto",
 ]
@@ -186,8 +193,8 @@ def _frame(graph: Any) -> _Made:
 BASES: dict[str, tuple[Callable[[Any], _Made], bool, int | None]] = {
     "diffusion-k2": (_wavelets(2), False, None),
     "diffusion-k4": (_wavelets(4), False, None),
-    "diffusion-k2-balanced": (_wavelets(2, balanced=True), False, None),
-    "diffusion-k4-balanced": (_wavelets(4, balanced=True), False, None),
+    "diffusion-k2-degrees": (_wavelets(2, balanced=False), False, None),
+    "diffusion-k4-degrees": (_wavelets(4, balanced=False), False, None),
     "haar": (lambda g: _orthonormal(haar_basis(g)), False, None),
     "walsh": (lambda g: _orthonormal(walsh_basis(g)), False, _DENSE),
     "ghwt": (_best_haar_walsh, True, None),

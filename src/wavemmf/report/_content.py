@@ -8,10 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._version import __version__
+from ..errors import InvalidInputError
 from ..factorization import Factorization
+from ..factorization._fill import estimated_fill
 from ..factorization._norms import frobenius_norm
-from ..graphs import as_matrix
+from ..graphs import as_matrix, is_graph
 from ..plot._matrices import elimination_order
+from ..signals import bands, describe
+from ..signals._check import as_signals
 from ._drawing import Drawing, make_drawing
 from ._hierarchy import heirs, tree_order
 from ._images import reduced_image
@@ -24,9 +28,11 @@ __all__ = ["content"]
 # More numbers than this in the rotations are rounded to two bytes each.
 _EXACT = 1_000_000
 _CURVE_POINTS = 400
+# The basis is written out for scales only if it has at most about so many entries.
+_MOST_ENTRIES = 5e7
 
 
-def content(f: Factorization, A: Any = None, title: str = "") -> dict[str, Any]:
+def content(f: Factorization, A: Any = None, title: str = "", signal: Any = None) -> dict[str, Any]:
     """Return what the page shows.
 
     The basis itself is not in it: the page computes each wavelet from the rotations, which are
@@ -48,11 +54,27 @@ def content(f: Factorization, A: Any = None, title: str = "") -> dict[str, Any]:
         "frequencies": pack_floats(f.frequencies),
         "support": pack_integers(support),
         "main": pack_integers(main),
+        **_scales(f, A),
+        "coefficients": None if signal is None else pack_floats(_coefficients(f, signal)),
         "heirs": pack_integers(heirs(f)),
         "order": pack_integers(tree_order(f)),
         "images": _images(f, matrix),
         "errors": _curve(f),
     }
+
+
+def _scales(f: Factorization, A: Any) -> dict[str, Any]:
+    """Return octaves, 0 being the core, and with a graph how many steps every wavelet reaches."""
+    local = A is not None and is_graph(A) and estimated_fill(f.rotations) <= _MOST_ENTRIES
+    hops = pack_integers(describe(f, A)["hops"]) if local else None
+    return {"octaves": pack_integers(bands(f) + 1), "hops": hops}
+
+
+def _coefficients(f: Factorization, signal: Any) -> Any:
+    values, _ = as_signals(signal, f)
+    if values.ndim != 1:
+        raise InvalidInputError(f"a report shows one signal, got {values.shape[1]} of them")
+    return f.analyze(values)
 
 
 def _factorized(f: Factorization, A: Any) -> Any:

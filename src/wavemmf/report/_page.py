@@ -24,15 +24,18 @@ _MOST_NODES = 20_000
 # In the order in which they use each other.
 _SCRIPTS = (
     "data.js", "colours.js", "canvas.js", "graph.js", "tree.js", "images.js", "charts.js",
-    "main.js",
+    "signal.js", "main.js",
 )  # fmt: skip
 
 
-def report_html(f: Factorization, A: Any = None, title: str | None = None) -> str:
+def report_html(
+    f: Factorization, A: Any = None, title: str | None = None, signal: Any = None
+) -> str:
     """Return an interactive page about a factorization, complete in one string.
 
-    It shows the wavelets on the graph, the hierarchy, the compressed matrix, frequencies, error
-    and size. It loads nothing from anywhere.
+    It shows the wavelets on the graph, the hierarchy, the compressed matrix, frequencies and
+    scales, error and size, and the coefficients of a signal if there is one. It loads nothing from
+    anywhere.
 
     Parameters
     ----------
@@ -43,6 +46,8 @@ def report_html(f: Factorization, A: Any = None, title: str | None = None) -> st
         placed by the hierarchy of the factorization.
     title : str, optional
         Heads the page; by default the name of the graph.
+    signal : array of shape (n,) or Series, optional
+        A signal on the nodes, whose coefficients are shown by level.
 
     Returns
     -------
@@ -62,7 +67,7 @@ def report_html(f: Factorization, A: Any = None, title: str | None = None) -> st
         )
     graph = load_if_path(A)
     heading = title or _name(graph) or f"a matrix of {f.n} rows"
-    values = json_text(content(f, graph, heading), indent=None)
+    values = json_text(content(f, graph, heading, signal), indent=None)
     parts = {
         "TITLE": html.escape(heading),
         "STYLE": asset("page.css"),
@@ -78,7 +83,11 @@ def report_html(f: Factorization, A: Any = None, title: str | None = None) -> st
 
 
 def write_report(
-    f: Factorization, path: str | os.PathLike[str], A: Any = None, title: str | None = None
+    f: Factorization,
+    path: str | os.PathLike[str],
+    A: Any = None,
+    title: str | None = None,
+    signal: Any = None,
 ) -> None:
     """Write the page of `report_html` to a file, whole or not at all.
 
@@ -88,7 +97,7 @@ def write_report(
         What to show.
     path : str or path
         Ends in .html.
-    A, title
+    A, title, signal
         As for `report_html`.
 
     Examples
@@ -102,7 +111,7 @@ def write_report(
     True
     """
     target = check_report_path(path)
-    text = report_html(f, A, title)
+    text = report_html(f, A, title, signal)
     with atomic_write(target) as stream:
         stream.write(text.encode("utf-8"))
 

@@ -2,8 +2,9 @@
 
 The error of a Laplacian's factorization is made by its large eigenvalues, so rotations chosen for
 the Laplacian itself break up smooth signals first. A diffusion is large on smooth signals, and
-rotations chosen for it keep them. Squaring what is left of it after a stage (Coifman, Maggioni:
-Diffusion wavelets, 2006) doubles the time while the rows become fewer, and all stays local.
+rotations chosen for it keep them. Of a small matrix all times are taken at once. Of a large one
+that would be dense: there, what is left after a stage is squared (Coifman, Maggioni: Diffusion
+wavelets, 2006), which doubles the time while the rows become fewer, and all stays local.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._progress import silent
-from .._validation import check_choice, check_finite, check_positive
+from .._validation import check_choice, check_finite, check_memory, check_positive
 from ..errors import InvalidInputError
 from ..factorization import Rotations
 from ..factorization._compress import compress_matrix
@@ -25,7 +26,7 @@ from ..kernels.basis import basis_rows
 from ..optimize import Optimizer, optimize_rotations
 from ._greedy import SURVIVORS, greedy_in_order, preferred_survivors
 from ._merge import merge_rows
-from ._operator import COARSER, Walk, short_walk
+from ._operator import COARSER, Walk, first_walk
 from ._order import in_canonical_order, prepared, renumbered
 from ._part import Method, Part, Reduced, reduce_part
 from ._plan import Task
@@ -35,8 +36,10 @@ __all__ = ["Diffused", "Diffusion", "Reducer"]
 #: Eliminates rows of an operator until ``task.core`` are left.
 Reducer = Callable[[Any, Task], Reduced]
 
-# Sparse operators with fewer rows are made dense: their rows have become long.
-_DENSE_UP_TO = 1024
+# With so many rows left, all times are taken at once: a few seconds, and some hundred megabytes.
+_ALL_TIMES_UP_TO = 3000
+# What that takes, in arrays of n by n: the matrix, its inverse, their Gram matrix, and room.
+_DENSE_ARRAYS = 7
 # Longest diffusion: beyond, numbers of one row differ by no more than rounding.
 _LONGEST = 2.0**40
 
@@ -61,20 +64,24 @@ class Diffused:
 
 @dataclass(frozen=True)
 class Diffusion:
-    r"""Levels chosen for diffusions, doubled from stage to stage: a basis for smooth signals.
+    r"""Levels chosen for diffusions of all times: a basis for smooth signals.
 
-    The first diffusion takes a time t, about :math:`e^{-tB}` where B has eigenvalues from 0 to 2.
-    Levels are chosen for the sum of it and all shorter ones, which is large on smooth signals of
-    every scale. A stage leaves `ratio` of the rows; what is left of the diffusion is
-    squared, unless its rows are long already, and so on until the core is reached. For k = 2 a
-    level takes the pair of rows with the combination on which the sum is smallest, and that is its
-    wavelet; for larger k levels are greedy ones. H, frequencies and the error of the factorization
-    belong to the matrix asked for, not to the diffusion.
+    A diffusion of time t is about :math:`e^{-tB}`, where B has eigenvalues from 0 to 2. What those
+    of all times add up to, :math:`(B + 1/t)^{-1}` up to a time t, is large on smooth signals of
+    every scale, and levels are chosen for it as `wavemmf.select.Greedy` would. It is dense: so it
+    is for up to 3000 rows, and for dense matrices.
+
+    Larger sparse matrices begin with diffusions that are so short that rows are short too. A stage
+    leaves `ratio` of the rows; what is left of the diffusion is squared, unless its rows are long
+    already, and so on until few rows are left. For k = 2 a level of these stages takes the pair of
+    rows with the combination on which the sum is smallest, and that is its wavelet; for larger k
+    levels are greedy ones. H, frequencies and the error of the factorization belong to the matrix
+    asked for, not to the diffusion.
 
     Parameters
     ----------
     time : float
-        Time t of the first diffusion; it is shorter if its rows would be long.
+        Longest time t that counts.
     ratio : float
         Share of the rows that a stage leaves, between 0 and 1. Closer to 1, the diffusion is
         squared more often.
@@ -87,24 +94,25 @@ class Diffusion:
         Whether the diffusion is a symmetric random walk that leaves constants as they are, the
         same for every Laplacian of a graph. Else, and if an entry beside the diagonal is positive,
         it is large where the matrix is small: give a Laplacian, a precision matrix, or minus a
-        kernel.
+        kernel. The walk of a normalized Laplacian leaves the roots of the degrees as they are:
+        better for signals that grow with the degrees.
 
     Examples
     --------
     >>> import wavemmf as wm
     >>> x = np.arange(64.0)
     >>> grid = wm.graphs.grid(8, 8)
-    >>> plain, chosen = (wm.factorize(grid, 4, 2, select=s) for s in ("greedy", Diffusion()))
+    >>> plain, chosen = (wm.factorize(grid, 4, 2, select=s) for s in ("greedy", "diffusion"))
     >>> wm.signals.best_terms(chosen, x, 16).error < wm.signals.best_terms(plain, x, 16).error
     True
     """
 
     name: ClassVar[str] = "diffusion"
-    time: float = 128.0
+    time: float = 1e4
     ratio: float = 0.8
     tolerance: float = 0.001
     survivors: str = "nearest"
-    balanced: bool = False
+    balanced: bool = True
 
     def __post_init__(self) -> None:
         if not check_positive("time", self.time) <= _LONGEST:
@@ -162,34 +170,45 @@ class Diffusion:
         n = matrix.shape[0]
         labels = np.arange(n)
         pieces, stages = [], []
-        walk = short_walk(matrix, self.time, self.tolerance, self.balanced)
+        walk = first_walk(matrix, self.balanced)
         while labels.size > task.core:
             rows = labels.size
-            if sp.issparse(walk.step) and rows <= _DENSE_UP_TO:
-                walk = replace(walk, step=walk.step.toarray(), total=walk.total.toarray())
-            target = max(task.core, min(rows - 1, round(self.ratio * rows)))
-            own = replace(task, core=target, progress=silent)
-            if task.k == 2 and optimizer is None:
-                reduced = merge_rows(walk.total, own, COARSER * self.tolerance)
-            elif sp.issparse(walk.total):
-                reduced = reduce_sparse(walk.total, own)
+            if rows <= _ALL_TIMES_UP_TO or not sp.issparse(matrix):
+                walk, reduced = self._finish(walk, task, optimizer)
             else:
-                reduced = self._reduce_dense(walk.total, own, optimizer)
+                walk = walk.grown(self.time, self.tolerance) if rows == n else walk
+                target = max(task.core, min(rows - 1, round(self.ratio * rows)))
+                own = replace(task, core=target, progress=silent)
+                if task.k == 2 and optimizer is None:
+                    reduced = merge_rows(walk.total, own, COARSER * self.tolerance)
+                else:
+                    reduced = reduce_sparse(walk.total, own)
             pieces.append((reduced.rotations, labels))
             stages.append(_record(walk, reduced))
             labels = labels[reduced.rotations.core]
             note = f"stage {len(stages)}: {labels.size} rows left\n"
             task.progress(n - labels.size, n - task.core, note)
             if labels.size > task.core:
-                walk = _next(walk, reduced, self.tolerance)
+                walk = self._next(walk, reduced)
         return Diffused(task.stored(Rotations.one_after_another(n, pieces)), stages)
 
-    def _reduce_dense(self, operator: Any, task: Task, optimizer: Optimizer | None) -> Reduced:
-        rotations = greedy_in_order(prepared(operator), task, "exhaustive", self.survivors)
+    def _finish(self, walk: Walk, task: Task, optimizer: Optimizer | None) -> tuple[Walk, Reduced]:
+        """Choose all levels that are left for the sum of diffusions of all times."""
+        n = walk.step.shape[0]
+        check_memory(_DENSE_ARRAYS * 8 * n * n, f"diffusions of all times on {n} rows")
+        total = walk.up_to(self.time)
+        own = replace(task, progress=silent)
+        rotations = greedy_in_order(prepared(total), own, "exhaustive", self.survivors)
         if optimizer is not None:
-            rotations, _ = optimize_rotations(operator, rotations, optimizer)
-        h, error = compress_matrix(operator, rotations)
-        return Reduced(rotations, h.diagonal, error**2, 0.0, h.core)
+            rotations, _ = optimize_rotations(total, rotations, optimizer)
+        h, error = compress_matrix(total, rotations)
+        reduced = Reduced(rotations, h.diagonal, error**2, 0.0, h.core)
+        return replace(walk, total=total), reduced
+
+    def _next(self, walk: Walk, reduced: Reduced) -> Walk:
+        """Restrict the walk to what a stage left, and go on if rows are short enough."""
+        left = walk.restricted(_core_rows(reduced.rotations), reduced.matrix)
+        return left.doubled(self.tolerance) if left.may_double(self.time) else left
 
     def _reduce_sparse(self, operator: Any, task: Task) -> Reduced:
         part = Part(operator, np.ones(operator.shape[0], np.bool_))
@@ -202,12 +221,6 @@ class Diffusion:
             survivors = preferred_survivors(operator, task, "exhaustive")
         nearest = survivors == "nearest"
         return Method(task.k, task.drop, task.k == 2, nearest, self.tolerance, task.rotations)
-
-
-def _next(walk: Walk, reduced: Reduced, tolerance: float) -> Walk:
-    """Restrict the walk to what a stage left, and go on if rows are short enough."""
-    left = walk.restricted(_core_rows(reduced.rotations), reduced.matrix)
-    return left.doubled(tolerance) if left.is_short else left
 
 
 def _core_rows(r: Rotations) -> sp.csr_array:

@@ -18,7 +18,7 @@ from ..kernels.noise import seeded
 from ..parallel.interrupts import deferred_interrupts
 from ..parallel.runs import in_parallel
 from ._batch import LARGEST, greedy_batch
-from ._operator import square
+from ._dense import square
 from ._order import in_canonical_order, renumbered
 from ._part import Method, Part, reduce_part
 from ._plan import LevelRecorder, Task, levels_per_call

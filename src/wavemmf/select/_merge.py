@@ -1,4 +1,4 @@
-"""Merge pairs of rows of a positive operator, sparse or dense, until few are left."""
+"""Merge pairs of rows of a sparse positive operator until few are left."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..kernels.canonical import dense_to_csr
 from ..kernels.heap import heap_build
 from ..kernels.merge import merge_pairs, score_pairs
 from ..kernels.sparse_rows import rows_from_csr, rows_to_csr
@@ -23,24 +22,22 @@ def merge_rows(operator: Any, task: Task, tolerance: float) -> Reduced:
 
     Parameters
     ----------
-    operator : ndarray or csr_array
+    operator : csr_array
         Symmetric, positive semidefinite.
     task : Task
         The core; k is 2, and drop is 1.
     tolerance : float
-        Entries of a sparse operator up to this times the root of both diagonal entries are
-        discarded on the way; nothing is discarded from a dense one.
+        Entries up to this times the root of both diagonal entries are discarded on the way.
 
     Examples
     --------
-    >>> alike = np.array([[2.0, 1.9, 0.1], [1.9, 2.0, 0.1], [0.1, 0.1, 2.0]])
+    >>> alike = sp.csr_array([[2.0, 1.9, 0.1], [1.9, 2.0, 0.1], [0.1, 0.1, 2.0]])
     >>> reduced = merge_rows(alike, Task(2, 2, 1), 0.0)
-    >>> reduced.rotations.groups, reduced.matrix.round(3)
+    >>> reduced.rotations.groups, reduced.matrix.toarray().round(3)
     (array([0, 1]), array([[3.9  , 0.141],
            [0.141, 2.   ]]))
     """
     n = operator.shape[0]
-    sparse = sp.issparse(operator)
     diagonal = np.array(operator.diagonal())
     columns, values, start, length, room, used = rows_from_csr(*_beside_diagonal(operator))
     costs, partners = np.empty(n), np.empty(n, np.int64)
@@ -54,7 +51,7 @@ def merge_rows(operator: Any, task: Task, tolerance: float) -> Reduced:
             columns, values, used, active, level = merge_pairs(
                 columns, values, start, length, room, used,
                 diagonal, costs, partners, heap, place, active, task.core,
-                tolerance if sparse else 0.0, lost, *recorder.arrays, level, levels_per_call(n),
+                tolerance, lost, *recorder.arrays, level, levels_per_call(n),
             )  # fmt: skip
         task.progress(n - active, n - task.core, "")
     rotations = recorder.rotations(level)
@@ -63,15 +60,11 @@ def merge_rows(operator: Any, task: Task, tolerance: float) -> Reduced:
     )
     left = sp.csr_array(beside + sp.diags_array(diagonal[rotations.core], format="csr"))
     left.sort_indices()
-    matrix = left if sparse else left.toarray()
-    return Reduced(rotations, diagonal, float(lost[0]), float(lost[1]), matrix)
+    return Reduced(rotations, diagonal, float(lost[0]), float(lost[1]), left)
 
 
 def _beside_diagonal(operator: Any) -> tuple[Any, Any, Any]:
     """Row pointers, columns and values of all entries but those of the diagonal."""
-    if not sp.issparse(operator):
-        indptr, indices, data = dense_to_csr(operator - np.diag(operator.diagonal()))
-        return indptr, indices, data
     beside = operator.copy()
     beside.setdiag(0.0)
     beside.eliminate_zeros()

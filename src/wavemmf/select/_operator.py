@@ -1,4 +1,4 @@
-"""Diffusion operators: a short one of a matrix, and the square of one, dense or sparse."""
+"""Diffusion operators: a short one of a matrix, longer ones, and all of them together."""
 
 from __future__ import annotations
 
@@ -11,21 +11,19 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..factorization._norms import frobenius_norm, power_of_two_scale
-from ..kernels.multiply import PANEL, multiply
 from ..kernels.square import prune_rows, row_energies, square_rows
 from ..parallel.threads import run_all
+from ._dense import inverse
 
-__all__ = ["COARSER", "Walk", "short_walk", "spectral_range", "square", "squared"]
+__all__ = ["COARSER", "Walk", "first_walk", "spectral_range", "squared"]
 
 Floats = npt.NDArray[np.float64]
 
-# Tiles of columns, and sparse rows, of one piece of work. Neither depends on the number of
-# threads, so that sums do not either.
-_TILES = 4
+# Sparse rows of one piece of work: it does not depend on the number of threads, so that sums do
+# not either.
 _ROWS = 4096
-# A sparse diffusion is squared if it has at most so many entries per row, or so many in all.
+# A sparse diffusion is squared if it has at most so many entries per row.
 _SHORT_ROWS = 32
-_FEW_ENTRIES = 2**17
 # The total only ranks pairs that are near: entries so many times larger are left out of it.
 COARSER = 10.0
 # Steps in which rows are made to add up to one, and how nearly they must.
@@ -37,6 +35,9 @@ _LANCZOS = 32
 # between processors, are not seen; and what counts as rounding there.
 _PARTS = 64
 _ROUNDING = 1e-6
+# The same where the largest eigenvalue is to be known well: what takes long lies close to it.
+_MANY_LANCZOS = 256
+_FINE_PARTS = 2**15
 
 
 @dataclass(frozen=True)
@@ -51,77 +52,91 @@ class Walk:
         The sum of :math:`2^{-i} T^{2^{-i}}` over all halvings of the time. As
         :math:`\sum_i 2^i e^{-2^i x}` is about 1/x, it is near the inverse of B but for what takes
         longer than t: large on smooth signals of every scale, and no less sparse than T.
+    time : float
+        The time t.
     pruned : float
         What was left out of the last square, relative to its norm.
     """
 
     step: Any
     total: Any
+    time: float
     pruned: float = 0.0
 
-    @property
-    def is_short(self) -> bool:
-        """Whether rows are short enough for a longer diffusion."""
-        most = max(_SHORT_ROWS * self.step.shape[0], _FEW_ENTRIES)
-        return not sp.issparse(self.step) or bool(self.step.nnz <= most)
+    def grown(self, time: float, tolerance: float) -> Walk:
+        """Return a sparse diffusion doubled again and again, while rows are short enough."""
+        walk = self
+        while walk.may_double(time):
+            walk = walk.doubled(tolerance)
+        return walk
+
+    def may_double(self, time: float) -> bool:
+        """Whether there are longer diffusions up to the given time, and rows are short enough."""
+        return self.time < time and bool(self.step.nnz <= _SHORT_ROWS * self.step.shape[0])
 
     def doubled(self, tolerance: float) -> Walk:
-        """Return the diffusion of twice the time."""
+        """Return the sparse diffusion of twice the time."""
         step, pruned = squared(self.step, tolerance)
-        total = 0.5 * self.total + step
-        return Walk(step, _pruned(total, tolerance) if sp.issparse(total) else total, pruned)
+        total = _pruned(0.5 * self.total + step, tolerance)
+        return Walk(step, total, 2.0 * self.time, pruned)
 
     def restricted(self, rows: sp.csr_array, total: Any) -> Walk:
         """Return what is left on orthonormal rows, of the total as it is given."""
-        half = rows @ self.step
-        left = half @ rows.T if sp.issparse(half) else (rows @ half.T).T
-        left = 0.5 * (left + left.T)
-        if sp.issparse(left):
-            left = sp.csr_array(left)
-            left.sort_indices()
+        left = rows @ self.step @ rows.T
+        left = sp.csr_array(0.5 * (left + left.T))
+        left.sort_indices()
         largest = spectral_range(left)[1]
-        return Walk(left / largest if largest > 0.0 else left, total)
+        return Walk(left / largest if largest > 0.0 else left, total, self.time)
+
+    def up_to(self, time: float) -> Floats:
+        r"""Return what diffusions up to a time much longer than t add up to, dense.
+
+        :math:`\epsilon (I - T + \epsilon)^{-1}` with :math:`\epsilon` = t / time: the sum of all
+        powers of T, which fade after the given time.
+        """
+        step = self.step.toarray() if sp.issparse(self.step) else self.step
+        largest = spectral_range(step, _MANY_LANCZOS, _FINE_PARTS)[1]
+        least = self.time / time
+        scaled = step / largest if largest > 0.0 else step
+        return least * inverse((1.0 + least) * np.eye(len(step)) - scaled)
 
 
-def short_walk(matrix: Any, time: float, tolerance: float, balanced: bool) -> Walk:
-    r"""Return a diffusion that is large where the matrix is small.
+def first_walk(matrix: Any, balanced: bool) -> Walk:
+    r"""Return a diffusion of time 1/2 that is large where the matrix is small.
 
-    The first step takes a time of at most 1/2 and has no negative eigenvalue. It is squared as
-    often as the time t asks for, or until rows become long.
+    It has no negative eigenvalues, and is sparse if the matrix is.
 
     Balanced, it is :math:`S (D + A) S`, where A has the entries of the matrix beside the diagonal,
-        without their sign, D is the diagonal less :math:`\lambda_{min}`, and the diagonal matrix S
+    without their sign, D is the diagonal less :math:`\lambda_{min}`, and the diagonal matrix S
     makes all rows add up to one: a lazy random walk that is symmetric and leaves constants as they
     are, the same for all Laplacians of a graph. Else it is
-    :math:`I - t B / 2^s` with :math:`B = 2 (A - \lambda_{min}) / (\lambda_{max} - \lambda_{min})`,
+    :math:`I - B / 2` with :math:`B = 2 (A - \lambda_{min}) / (\lambda_{max} - \lambda_{min})`,
     whose eigenvalues lie in [0, 2] as those of a normalized Laplacian do. So it is also if
     entries beside the diagonal are positive, which is not so for Laplacians.
 
     Examples
     --------
     >>> path = np.array([[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]])
-    >>> short_walk(path, 1.0, 0.0, False).step.round(3)
-    array([[0.556, 0.333, 0.111],
+    >>> first_walk(path, False).step.round(3)
+    array([[0.667, 0.333, 0.   ],
            [0.333, 0.333, 0.333],
-           [0.111, 0.333, 0.556]])
-    >>> short_walk(path, 1.0, 0.0, True).step.sum(axis=0).round(9)
+           [0.   , 0.333, 0.667]])
+    >>> first_walk(path, True).step.sum(axis=0).round(9)
     array([1., 1., 1.])
+    >>> first_walk(path, True).up_to(1e4).round(3)
+    array([[0.333, 0.333, 0.333],
+           [0.333, 0.333, 0.333],
+           [0.333, 0.333, 0.333]])
     """
-    doublings = max(0, math.ceil(math.log2(2.0 * time)))
     step = _balanced_step(matrix) if balanced else None
     if step is None:
-        step = _step_by_spectrum(matrix, 2.0 * time / 2.0**doublings)
-    walk = Walk(step, step)
-    for _ in range(doublings):
-        if not walk.is_short:
-            break
-        walk = walk.doubled(tolerance)
-    return walk
+        step = _step_by_spectrum(matrix)
+    return Walk(step, step, 0.5)
 
 
-def _step_by_spectrum(matrix: Any, time: float) -> Any:
+def _step_by_spectrum(matrix: Any) -> Any:
     low, high = spectral_range(matrix)
-    factor = time / (high - low) if high > low else 0.0
+    factor = 1.0 / (high - low) if high > low else 0.0
     n = matrix.shape[0]
     if not sp.issparse(matrix):
         return np.eye(n) * (1.0 + factor * low) - np.asarray(matrix) * factor
@@ -154,11 +169,10 @@ def _balanced_step(matrix: Any) -> Any:
 
 
 def squared(operator: Any, tolerance: float) -> tuple[Any, float]:
-    """Return the square, and the share of its norm that was pruned.
+    """Return the square of a sparse operator, and the share of its norm that was pruned.
 
-    A dense operator is squared as it is. Of a sparse one, entries below `tolerance` times the
-    root of the product of their diagonal entries are left out: relative to their rows, so that no
-    row loses its norm however small it has become.
+    Entries below `tolerance` times the root of the product of their diagonal entries are left out:
+    relative to their rows, so that no row loses its norm however small it has become.
 
     Examples
     --------
@@ -166,28 +180,9 @@ def squared(operator: Any, tolerance: float) -> tuple[Any, float]:
     >>> square.nnz, squared(sp.csr_array([[1.0, 0.1], [0.1, 1.0]]), 0.2)[0].nnz
     (4, 2)
     """
-    if not sp.issparse(operator):
-        return square(np.ascontiguousarray(operator)), 0.0
     pruned_square, left_out = _sparse_square(operator, tolerance)
     whole = math.hypot(frobenius_norm(pruned_square), left_out)
     return pruned_square, left_out / whole if whole else 0.0
-
-
-def square(matrix: Floats) -> Floats:
-    """Return the square of a dense matrix, columns side by side on all threads.
-
-    Examples
-    --------
-    >>> square(np.array([[0.0, 2.0], [2.0, 0.0]]))
-    array([[4., 0.],
-           [0., 4.]])
-    """
-    n = matrix.shape[0]
-    result = np.empty((n, n))
-    bounds = range(0, n, _TILES * PANEL)
-    calls = [(matrix, matrix, n, n, result, i, min(n, i + _TILES * PANEL)) for i in bounds]
-    run_all(multiply, calls)
-    return result
 
 
 def _sparse_square(matrix: Any, tolerance: float) -> tuple[Any, float]:
@@ -214,7 +209,7 @@ def _pruned(matrix: Any, tolerance: float) -> sp.csr_array:
     return sp.csr_array(parts, shape=matrix.shape)
 
 
-def spectral_range(matrix: Any) -> tuple[float, float]:
+def spectral_range(matrix: Any, steps: int = _LANCZOS, parts: int = _PARTS) -> tuple[float, float]:
     """Return about the smallest and the largest eigenvalue, rounded outwards.
 
     Examples
@@ -222,17 +217,17 @@ def spectral_range(matrix: Any) -> tuple[float, float]:
     >>> spectral_range(np.diag([0.0, 0.5, 2.0]))
     (0.0, 2.0)
     """
-    values = _lanczos(matrix)
+    values = _lanczos(matrix, steps)
     low, high = float(values[0]), float(values[-1])
     spread = high - low
     if spread <= _ROUNDING * max(abs(low), abs(high)):
         return low, low
-    unit = power_of_two_scale(np.array([spread])) / (2 * _PARTS)
+    unit = power_of_two_scale(np.array([spread])) / (2 * parts)
     guard = _ROUNDING * spread
     return unit * math.floor((low + guard) / unit), unit * math.ceil((high - guard) / unit)
 
 
-def _lanczos(matrix: Any) -> Floats:
+def _lanczos(matrix: Any, steps: int) -> Floats:
     """Return Ritz values, ascending, from a random start that is the same every time."""
     n = matrix.shape[0]
     current = np.random.default_rng(0).normal(size=n)
@@ -246,7 +241,7 @@ def _lanczos(matrix: Any) -> Floats:
         product -= diagonal[-1] * current
         linked = float(np.linalg.norm(product))
         size = max(abs(value) for value in (*diagonal, *beside))
-        if len(diagonal) == min(n, _LANCZOS) or linked <= _ROUNDING * size:
+        if len(diagonal) == min(n, steps) or linked <= _ROUNDING * size:
             break
         beside.append(linked)
         before, current = current, product / linked

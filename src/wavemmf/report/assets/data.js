@@ -15,6 +15,8 @@ const rotations = Object.fromEntries(
 const frequencies = unpack(content.frequencies);
 const support = unpack(content.support);
 const mainSupport = unpack(content.main);
+const octaves = unpack(content.octaves);
+const hops = content.hops && unpack(content.hops);
 const heirs = unpack(content.heirs);
 const order = unpack(content.order);
 

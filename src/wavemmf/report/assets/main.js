@@ -51,7 +51,10 @@ function describeChosen(isWavelet, level) {
     ["frequency", short(frequencies[own])],
     ["reach", `${grouped(support[own])} of ${plural(n, "node")}, 99 % of it in ${grouped(mainSupport[own])}`],
   ];
+  if (hops) facts.push(["scale", plural(hops[own], "step") + " from its centre"]);
+  if (coefficients) facts.push(["coefficient", short(coefficients[own])]);
   if (isWavelet) {
+    facts.push(["octave", octaveName(octaves[own])]);
     facts.unshift(["level", `${grouped(level)} of ${grouped(content.levels)}`]);
     facts.push(["rotated", listed(groupOf(level))], ["dropped", nodeName(own)]);
   } else facts.push(["node", nodeName(own)]);
@@ -137,9 +140,12 @@ function basisCharts() {
     xLabel: "order of elimination, core last",
     tell: (place) => `${kind(place)}: ${short(values[rows[place]])}`,
   });
+  if (!hops) element("hops-figure").remove();
   return [
     chart("frequency", frequencies, "frequency", false),
     chart("reach", mainSupport, "nodes with 99 % of it", n > 200),
+    ...(hops ? [chart("hops", hops, "steps from its centre", false)] : []),
+    ...signalCharts(chart),
   ];
 }
 
