@@ -23,6 +23,7 @@ from ._batch import BatchBasis  # noqa: E402
 from ._conv import WaveletConv  # noqa: E402
 from ._filters import FreeFilter, SpectralFilter  # noqa: E402
 from ._graph_net import GraphWaveletNet  # noqa: E402
+from ._layer import WaveletLayer  # noqa: E402
 from ._net import WaveletNet  # noqa: E402
 from ._operators import hop_operator, wavelet_basis  # noqa: E402
 from ._pooling import WaveletPooling  # noqa: E402
@@ -44,6 +45,7 @@ __all__ = [
     "SpectralFilter",
     "WaveletBasis",
     "WaveletConv",
+    "WaveletLayer",
     "WaveletNet",
     "WaveletPooling",
     "WaveletPropagation",

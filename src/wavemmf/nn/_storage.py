@@ -15,6 +15,9 @@ from ._sparse import SparseOperator
 
 __all__ = ["SavedNet", "load_net", "save_net"]
 
+# Settings that numbers are counted by; files of earlier versions do not name all of them.
+_COUNTED = ("layers", "hops", "similar_hops", "degree", "level_degree", "scale_degree")
+
 _FILE = TensorFile("wavemmf-net", "a network", 1)
 
 
@@ -82,7 +85,7 @@ def load_net(path: str | os.PathLike[str]) -> SavedNet:
 def _rebuild(header: dict[str, Any], groups: dict[str, dict[str, torch.Tensor]]) -> SavedNet:
     inputs, outputs = header["channels"]
     settings = dict(header["settings"], num_wavelets=header["num_wavelets"])
-    lengths = {name: settings[name] for name in ("layers", "hops", "similar_hops", "degree")}
+    lengths = {name: settings[name] for name in _COUNTED if name in settings}
 
     def make() -> WaveletNet:
         return WaveletNet(inputs, outputs, **settings)

@@ -15,7 +15,7 @@ from ._classify import NodeClassification, classify_nodes  # noqa: E402
 from ._models import NODE_BASELINES, NODE_MODELS  # noqa: E402
 from ._problem import NODE_DATASETS, NodeProblem, load_node_problem  # noqa: E402
 from ._recipes import NODE_RECIPES, NodeRecipe, NodeTraining  # noqa: E402
-from ._splits import SPLITS, Split, make_split  # noqa: E402
+from ._splits import PUBLIC, SPLITS, Split, make_split  # noqa: E402
 from ._train import NodeOutcome, train_nodes  # noqa: E402
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "NODE_DATASETS",
     "NODE_MODELS",
     "NODE_RECIPES",
+    "PUBLIC",
     "SPLITS",
     "NodeClassification",
     "NodeOutcome",

@@ -29,6 +29,10 @@ class NodeTraining:
         Stop after so many epochs in which neither loss nor accuracy on the validation nodes
         improved. The network is the one of the epoch with the best validation accuracy (the
         smallest validation loss among equals).
+    every : int
+        Epochs between two looks at the validation nodes.
+    decay : bool
+        Let all step sizes fall to 0 along a cosine, over `epochs`.
     agreement : float
         Weight of a second loss: every node, labelled or not, is predicted twice with different
         dropout, and both predictions are drawn to their sharpened mean (as in GRAND, Feng et al.
@@ -40,12 +44,14 @@ class NodeTraining:
     filter_rate: float = 1.0
     epochs: int = 500
     patience: int = 100
+    every: int = 1
+    decay: bool = False
     agreement: float = 0.0
 
     def __post_init__(self) -> None:
         check_positive("learning_rate", self.learning_rate)
         check_positive("filter_rate", self.filter_rate)
-        for name in ("epochs", "patience"):
+        for name in ("epochs", "patience", "every"):
             check_integer(name, getattr(self, name), 1)
         check_not_negative("weight_decay", self.weight_decay)
         check_not_negative("agreement", self.agreement)

@@ -17,7 +17,7 @@ __all__ = ["PER_CLASS", "PUBLIC", "SPLITS", "UNIFORM", "Split", "make_split"]
 Integers = npt.NDArray[np.int64]
 
 #: Uniform random splits: percentages of training, validation and test nodes.
-UNIFORM = {"20/20/60": (20, 20), "40/20/40": (40, 20), "60/20/20": (60, 20)}
+UNIFORM = {"10/10/80": (10, 10), "20/20/60": (20, 20), "40/20/40": (40, 20), "60/20/20": (60, 20)}
 #: The fixed split of the Planetoid data sets.
 PUBLIC = "public"
 #: The "60/20/20" of the GPRGNN literature, which is another protocol; see `make_split`.

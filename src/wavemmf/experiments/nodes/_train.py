@@ -36,7 +36,7 @@ class NodeOutcome:
     best_epoch, epochs : int
         The epoch chosen by the validation nodes, and how many were run.
     seconds : float
-        Time of the training alone.
+        Processor time of the training alone, of all threads.
     """
 
     test_accuracy: float
@@ -91,8 +91,9 @@ def train_nodes(
     check_inside("node", len(y), **split.sets)
     train, validation = torch.from_numpy(split.train), torch.from_numpy(split.validation)
     optimizer = torch.optim.Adam(parameter_groups(net, s), lr=s.learning_rate)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, s.epochs) if s.decay else None
     choice = _Choice()
-    start = time.perf_counter()
+    start = time.process_time()
     epoch = 0
     for epoch in range(1, s.epochs + 1):
         net.train()
@@ -105,11 +106,14 @@ def train_nodes(
             )
         loss.backward()
         optimizer.step()
-        choice.see(net, epoch, *_judge(net, scores, y, validation))
+        if schedule is not None:
+            schedule.step()
+        if epoch % s.every == 0 or epoch == s.epochs:
+            choice.see(net, epoch, *_judge(net, scores, y, validation))
         progress(epoch, s.epochs, f"validation accuracy {choice.accuracy:.3f}")
         if epoch - choice.last_progress >= s.patience:
             break
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     net.load_state_dict(choice.state)
     accuracy, _ = _judge(net, scores, y, torch.from_numpy(split.test))
     return NodeOutcome(accuracy, choice.accuracy, choice.epoch, epoch, seconds)

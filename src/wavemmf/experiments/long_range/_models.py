@@ -1,0 +1,121 @@
+"""Networks by name and depth, ready to run on a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from ..._validation import check_choice, check_integer
+from ...errors import InvalidInputError
+from ...nn import WaveletNet
+from ...nn._settings import NODE_PRESETS
+from ..nodes import NodeProblem
+from ._operators import Operators
+from ._rivals import DECOUPLED, LAYERS, Decoupled, Layered
+
+__all__ = [
+    "DEPTHS",
+    "LONG_RANGE_MODELS",
+    "OURS",
+    "Depth",
+    "Forward",
+    "make_model",
+    "model_settings",
+    "parse_models",
+]
+
+_HIDDEN = 64
+
+#: Settings of `wavemmf.nn.wavelet_basis` for networks in a basis.
+_BASES: dict[str, dict[str, Any]] = {
+    "wavelet": {"select": "diffusion", "core": 8, "k": 2},
+    "laplacian": {"select": "greedy", "core": 64, "k": 2},
+    "spectral": {},
+}
+#: Our network.
+OURS = "wavelet"
+#: Names of networks. "wavelet" is ours; "laplacian" is the same in a basis whose rotations were
+#: chosen for the Laplacian, "spectral" in its eigenvectors, and "gcn" is what is left of it without
+#: a basis.
+LONG_RANGE_MODELS = (*_BASES, *LAYERS, *DECOUPLED)
+#: Depths of City-Networks.
+DEPTHS = (2, 4, 8, 16)
+
+#: Maps the features of all nodes to their class scores.
+Forward = Callable[[torch.Tensor], torch.Tensor]
+
+
+@dataclass(frozen=True, order=True)
+class Depth:
+    """A network by name, and how many layers (or hops, if it is decoupled) it has.
+
+    Examples
+    --------
+    >>> str(Depth("gcn", 16))
+    'gcn:16'
+    """
+
+    model: str
+    layers: int
+
+    def __post_init__(self) -> None:
+        check_choice("model", self.model, LONG_RANGE_MODELS)
+        check_integer("layers", self.layers, 1)
+
+    def __str__(self) -> str:
+        return f"{self.model}:{self.layers}"
+
+
+def parse_models(text: str) -> list[Depth]:
+    """Return networks from words such as ``gcn:16`` or ``gcn``, which means all depths.
+
+    Examples
+    --------
+    >>> [str(each) for each in parse_models("wavelet:2,mlp")]
+    ['wavelet:2', 'mlp:2', 'mlp:4', 'mlp:8', 'mlp:16']
+    """
+    found: list[Depth] = []
+    for word in text.split(","):
+        name, colon, layers = word.strip().partition(":")
+        if colon and not (layers.isascii() and layers.isdecimal()):
+            raise InvalidInputError(f"networks are NAME:LAYERS, such as gcn:16; got {word!r}")
+        found += [Depth(name, int(layers))] if colon else [Depth(name, d) for d in DEPTHS]
+    if len(set(found)) < len(found):
+        raise InvalidInputError(f"networks must be named once each, got {text!r}")
+    return found
+
+
+def make_model(depth: Depth, problem: NodeProblem) -> tuple[torch.nn.Module, Forward]:
+    """Return a network with weights drawn from torch's random numbers, and what runs it.
+
+    Examples
+    --------
+    >>> from wavemmf.experiments.nodes import load_node_problem
+    >>> problem = load_node_problem("karate")
+    >>> make_model(Depth("sage", 2), problem)[1](problem.x).shape
+    torch.Size([34, 2])
+    """
+    sizes = (problem.num_features, problem.num_classes)
+    if depth.model in _BASES:
+        settings = model_settings(depth, problem.graph.n)
+        basis = problem.basis(**settings["basis"])
+        net = WaveletNet(*sizes, **settings["net"])
+        return net, lambda x: net(x, basis, problem.hops)
+    make = Decoupled if depth.model in DECOUPLED else Layered
+    rival = make(depth.model, sizes[0], _HIDDEN, sizes[1], depth.layers)
+    on = Operators(problem)
+    return rival, lambda x: rival(x, on)
+
+
+def model_settings(depth: Depth, n: int) -> dict[str, Any]:
+    """Return the settings of a network and of its basis, for a graph of n nodes."""
+    settings: dict[str, Any] = {"model": depth.model, "layers": depth.layers, "hidden": _HIDDEN}
+    if depth.model in _BASES:
+        shared = {"matrix": "normalized_laplacian", "method": "sparse"}
+        layers = {"layers": depth.layers, "hidden": _HIDDEN}
+        settings["net"] = {**NODE_PRESETS["layers"].to_json(), **layers}
+        settings["basis"] = {**shared, **(_BASES[depth.model] or {"core": n})}
+    return settings
