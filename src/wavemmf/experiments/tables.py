@@ -159,16 +159,30 @@ def _nodes(record: Record) -> Table:
     first = record.values[0]
     if len(record.values) == 1:
         return Table([], [list(_facts_of_nodes(first).items())])
+    area = ["test ROC AUC"] if _area(first) else []
     return Table(
-        ["network", "test accuracy", f"{first['model']} is better by", "ms per epoch"],
+        ["network", *area, "test accuracy", f"{first['model']} is better by", "ms per epoch"],
         [
             [
-                [row["model"], _test(row), _better(row, first), _milliseconds(row)]
+                [
+                    row["model"],
+                    *_area(row).values(),
+                    _test(row),
+                    _better(row, first),
+                    _milliseconds(row),
+                ]
                 for row in record.values
             ]
         ],
         f"{first['dataset']}, {first['protocol']}, {first['runs']} runs",
     )
+
+
+def _area(row: Row) -> dict[str, str]:
+    """Return the area under the ROC curve as a fact, if there is one."""
+    if "roc_auc_mean" not in row:
+        return {}
+    return {"test ROC AUC": _accuracy(row["roc_auc_mean"], row["roc_auc_std"])}
 
 
 def _facts_of_nodes(row: Row) -> dict[str, str]:
@@ -177,6 +191,7 @@ def _facts_of_nodes(row: Row) -> dict[str, str]:
         "protocol": row["protocol"],
         "network": f"{row['model']}, {row['settings']['parameters']} parameters",
         "runs": f"{row['runs']}, seeds {row['seeds'][0]} to {row['seeds'][-1]}",
+        **_area(row),
         "test accuracy": _test(row),
         "validation accuracy": f"{100 * row['validation_accuracy_mean']:.2f}",
         "time": f"{_milliseconds(row)} ms per epoch",

@@ -13,14 +13,24 @@ from ..errors import InputTypeError, InvalidInputError
 from ._protocol import Basis
 from ._responses import Response, as_response
 
-__all__ = ["FILTERS", "FreeFilter", "SpectralFilter", "WaveletFilter", "make_filter"]
+__all__ = [
+    "FILTERS",
+    "FreeFilter",
+    "HeatFilter",
+    "SpectralFilter",
+    "WaveletFilter",
+    "make_filter",
+]
 
-#: Ways of saying what the gains are; see `FreeFilter` and `SpectralFilter`.
-FILTERS = ("free", "spectral")
+#: Ways of saying what the gains are; see `FreeFilter`, `SpectralFilter` and `HeatFilter`.
+FILTERS = ("free", "spectral", "heat")
 
 # A parameter is held six times in training: value, gradient, two moments of Adam, and two numbers
 # of the size of all parameters that Adam makes on the way.
 _COPIES_IN_TRAINING = 6
+
+# Logarithms of the times that diffusions start with.
+_LOG_TIMES = (-1.0, 5.0)
 
 # Halvings of the nodes that scales tell apart.
 _HALVINGS = 16
@@ -229,6 +239,54 @@ class SpectralFilter(WaveletFilter):
         return f"channels={channels}, {degrees}, scale_degree={self.scale_degree}"
 
 
+class HeatFilter(WaveletFilter):
+    r"""Diffusion for a time that every channel learns: few numbers, any reach, any graph.
+
+    .. math:: g(\lambda) = e^{-\tau \lambda}, \qquad \tau = e^{\theta}
+
+    Times start spread evenly in their logarithm, from less than a hop to most of the graph.
+
+    Parameters
+    ----------
+    channels : tuple of int
+        Shape of the gains of one wavelet, () for one gain.
+
+    Shapes
+    ------
+    - input: signals ``(n, channels)``, a basis
+    - output: ``(n, channels)``
+
+    Examples
+    --------
+    >>> HeatFilter((5,))
+    HeatFilter(channels=(5,))
+    """
+
+    def __init__(self, channels: tuple[int, ...] = ()) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.empty(channels))
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Return to the times it started with."""
+        times = torch.linspace(*_LOG_TIMES, max(self.weight.numel(), 2))[: self.weight.numel()]
+        self.weight.copy_(times.view(self.weight.shape))
+
+    def gains(self, basis: Basis) -> torch.Tensor:
+        """Return the gains of all wavelets."""
+        frequencies = basis.frequencies.to(self.weight.dtype).clamp_min(0.0)
+        return torch.exp(-frequencies.view(-1, *[1] * self.weight.ndim) * self.weight.exp())
+
+    def mix(self, c: torch.Tensor, basis: Basis) -> torch.Tensor:
+        """Return gains per pair of channels applied to coefficients, shape (n, out)."""
+        return torch.einsum("ni,nio->no", c, self.gains(basis))
+
+    def extra_repr(self) -> str:
+        """Describe the size."""
+        return f"channels={tuple(self.weight.shape)}"
+
+
 def make_filter(
     kind: str,
     channels: tuple[int, ...],
@@ -240,14 +298,16 @@ def make_filter(
 
     Parameters
     ----------
-    kind : {"free", "spectral"}
-        Which of the two it is.
-    channels, response
-        As for both.
+    kind : {"free", "spectral", "heat"}
+        Which of them it is.
+    channels
+        As for all of them.
+    response
+        As for the first two; heat starts with times of its own.
     num_wavelets : int, optional
         Size of the graph; free filters need it, others do not look at it.
     **settings
-        Further settings of a `SpectralFilter`; a free filter has none.
+        Further settings of a `SpectralFilter`; the others have none.
 
     Examples
     --------
@@ -257,7 +317,9 @@ def make_filter(
     if check_choice("filter", kind, FILTERS) == "spectral":
         return SpectralFilter(channels, response=response, **settings)
     if settings:
-        raise InputTypeError(f"filter='free' takes no {', '.join(settings)}")
+        raise InputTypeError(f"filter={kind!r} takes no {', '.join(settings)}")
+    if kind == "heat":
+        return HeatFilter(channels)
     if num_wavelets is None:
         raise InvalidInputError("filter='free' needs num_wavelets, the size of the graph")
     return FreeFilter(num_wavelets, channels, response)

@@ -30,7 +30,7 @@ class WaveletLayer(torch.nn.Module):
     ----------
     in_channels, out_channels : int
         Number of channels before and after.
-    filter : {"spectral", "free", "none"}
+    filter : {"heat", "spectral", "free", "none"}
         As for `WaveletConv`; "none" leaves hop and node.
     num_wavelets : int, optional
         Size of the graph; needed for ``filter="free"`` only.
@@ -58,7 +58,7 @@ class WaveletLayer(torch.nn.Module):
         self,
         in_channels: int,
         out_channels: int,
-        filter: str = "spectral",
+        filter: str = "heat",
         num_wavelets: int | None = None,
         response: str | Response = "heat",
         **settings: Any,

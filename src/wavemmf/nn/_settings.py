@@ -50,7 +50,7 @@ class NetSettings:
         Hops between nodes that are alike, and how many such neighbours a node has (decoupled
         only); see `wavemmf.graphs.similarity_graph`.
     filter, gains : str
-        As for `WaveletConv`; "none" leaves a decoupled network with exact hops alone.
+        As for `WaveletConv`; "none" leaves a decoupled or layered network with exact hops alone.
     degree, level_degree, scale_degree : int
         Degrees of a spectral filter in frequency, level and scale.
     response : {"heat", "pagerank", "ones", "zeros"}
@@ -223,13 +223,11 @@ NODE_PRESETS = {
     "layers": NetSettings(
         layers=4,
         input_dropout=0.0,
-        dropout=0.2,
+        dropout=0.5,
         decoupled=False,
         layered=True,
+        filter="heat",
         gains="channel",
-        degree=4,
-        level_degree=0,
-        scale_degree=8,
     ),
 }
 

@@ -14,8 +14,8 @@ from ..._optional import require
 from ..._validation import check_choice
 from ...datasets import data_folder
 from ...errors import InvalidInputError
+from ...nn._labels import standardized
 from ..nodes import NodeProblem
-from ._features import standardized
 
 __all__ = ["CITIES", "city_problem"]
 
@@ -58,7 +58,7 @@ def city_problem(
             f"the road network of {name} is not in {folder} and cannot be downloaded: {error}"
         ) from error
     split = tuple(_nodes(data[f"{part}_mask"]) for part in ("train", "val", "test"))
-    return NodeProblem(name, _graph(data, name), standardized(data.x), data.y, split, cache)
+    return NodeProblem(name, _graph(data, name), standardized(data.x), data.y, (split,), cache)
 
 
 def _graph(data: Any, name: str) -> Graph:

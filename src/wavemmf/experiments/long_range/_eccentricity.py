@@ -93,9 +93,9 @@ def _farthest_in_balls(pointers, neighbours, lengths, hops, farthest):  # type: 
 
 
 def deciles(values: Floats, classes: int = 10) -> Integers:
-    """Return classes of equal size, in ascending order of the values.
+    """Return classes of equal size (but for one), in ascending order of the values.
 
-    Equal values are told apart by their position, as in City-Networks.
+    Equal values are told apart by their position.
 
     Examples
     --------
@@ -103,6 +103,6 @@ def deciles(values: Floats, classes: int = 10) -> Integers:
     array([1, 0, 0, 1])
     """
     found = np.empty(len(values), np.int64)
-    size = len(values) // classes + (len(values) % classes > 0)
-    found[np.argsort(values, kind="stable")] = np.arange(len(values)) // max(size, 1)
+    ranks = np.arange(len(values)) * classes // max(len(values), 1)
+    found[np.argsort(values, kind="stable")] = ranks
     return found

@@ -11,13 +11,13 @@ import torch
 from ..._validation import check_choice, check_integer
 from ...errors import InvalidInputError
 from ...nn import WaveletNet
-from ...nn._settings import NODE_PRESETS
+from ...nn._plans import NODE_PLANS
 from ..nodes import NodeProblem
 from ._operators import Operators
 from ._rivals import DECOUPLED, LAYERS, Decoupled, Layered
 
 __all__ = [
-    "DEPTHS",
+    "LAYER_COUNTS",
     "LONG_RANGE_MODELS",
     "OURS",
     "Depth",
@@ -31,9 +31,9 @@ _HIDDEN = 64
 
 #: Settings of `wavemmf.nn.wavelet_basis` for networks in a basis.
 _BASES: dict[str, dict[str, Any]] = {
-    "wavelet": {"select": "diffusion", "core": 8, "k": 2},
-    "laplacian": {"select": "greedy", "core": 64, "k": 2},
-    "spectral": {},
+    "wavelet": {},
+    "laplacian": {"select": "greedy", "core": 64},
+    "spectral": {"select": "greedy"},
 }
 #: Our network.
 OURS = "wavelet"
@@ -42,7 +42,7 @@ OURS = "wavelet"
 #: a basis.
 LONG_RANGE_MODELS = (*_BASES, *LAYERS, *DECOUPLED)
 #: Depths of City-Networks.
-DEPTHS = (2, 4, 8, 16)
+LAYER_COUNTS = (2, 4, 8, 16)
 
 #: Maps the features of all nodes to their class scores.
 Forward = Callable[[torch.Tensor], torch.Tensor]
@@ -82,7 +82,7 @@ def parse_models(text: str) -> list[Depth]:
         name, colon, layers = word.strip().partition(":")
         if colon and not (layers.isascii() and layers.isdecimal()):
             raise InvalidInputError(f"networks are NAME:LAYERS, such as gcn:16; got {word!r}")
-        found += [Depth(name, int(layers))] if colon else [Depth(name, d) for d in DEPTHS]
+        found += [Depth(name, int(layers))] if colon else [Depth(name, d) for d in LAYER_COUNTS]
     if len(set(found)) < len(found):
         raise InvalidInputError(f"networks must be named once each, got {text!r}")
     return found
@@ -114,8 +114,9 @@ def model_settings(depth: Depth, n: int) -> dict[str, Any]:
     """Return the settings of a network and of its basis, for a graph of n nodes."""
     settings: dict[str, Any] = {"model": depth.model, "layers": depth.layers, "hidden": _HIDDEN}
     if depth.model in _BASES:
-        shared = {"matrix": "normalized_laplacian", "method": "sparse"}
-        layers = {"layers": depth.layers, "hidden": _HIDDEN}
-        settings["net"] = {**NODE_PRESETS["layers"].to_json(), **layers}
-        settings["basis"] = {**shared, **(_BASES[depth.model] or {"core": n})}
+        plan, changed = NODE_PLANS["layers"], _BASES[depth.model]
+        # A core of all nodes is diagonalised: its basis are the eigenvectors.
+        core = {"core": n} if depth.model == "spectral" else {}
+        settings["net"] = {**plan.net.to_json(), "layers": depth.layers, "hidden": _HIDDEN}
+        settings["basis"] = {**plan.basis, **changed, **core}
     return settings

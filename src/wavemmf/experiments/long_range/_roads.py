@@ -16,11 +16,11 @@ from ..._validation import check_choice
 from ...datasets import minnesota, snap
 from ...errors import InvalidInputError
 from ...graphs._lengths import vector_lengths
+from ...nn._labels import standardized
 from ..nodes import NodeProblem
 from ..signals import toronto
 from ._city import CITIES, city_problem
 from ._eccentricity import deciles, eccentricities
-from ._features import standardized
 
 __all__ = ["HOPS", "LONG_RANGE_DATASETS", "load_long_range_problem", "road_problem"]
 
@@ -92,7 +92,7 @@ def road_problem(roads: Graph, in_degrees: bool = False, cache: Any = None) -> N
     lengths = _lengths(adjacency, _on_plane(points) if in_degrees else points)
     y = torch.from_numpy(deciles(eccentricities(adjacency, lengths, HOPS)))
     graph = Graph(adjacency, coordinates=points, name=roads.name)
-    return NodeProblem(roads.name, graph, _features(adjacency, lengths), y, None, cache)
+    return NodeProblem(roads.name, graph, _features(adjacency, lengths), y, cache=cache)
 
 
 def _largest_component(roads: Graph) -> tuple[sp.csr_array, Floats]:

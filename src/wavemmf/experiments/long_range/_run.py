@@ -15,8 +15,10 @@ import torch
 from ..._fingerprint import fingerprint
 from ..._progress import Progress, silent
 from ..._validation import check_choice, check_integer
+from ...nn import NodeTraining
+from ...nn._plans import NODE_PLANS
 from .._results import ResultStore, mean_and_error
-from ..nodes import PUBLIC, NodeProblem, NodeTraining, make_split, train_nodes
+from ..nodes import PUBLIC, NodeOutcome, NodeProblem, train_nodes
 from ._influence import influence_by_hop
 from ._memory import megabytes_kept
 from ._models import OURS, Depth, make_model, model_settings
@@ -25,24 +27,16 @@ from ._roads import LONG_RANGE_DATASETS, load_long_range_problem
 __all__ = ["TRAINING", "LongRangeOutcome", "long_range_rows", "run_long_range"]
 
 #: How every network is trained.
-TRAINING = NodeTraining(
-    learning_rate=0.01, weight_decay=1e-4, epochs=200, patience=200, every=5, decay=True
-)
+TRAINING = NODE_PLANS["layers"].training
 _SPLIT = "10/10/80"
 
 
 @dataclass(frozen=True)
-class LongRangeOutcome:
-    """What one training came to.
+class LongRangeOutcome(NodeOutcome):
+    """What one training came to, what it cost, and how far the network looks.
 
     Attributes
     ----------
-    test_accuracy, validation_accuracy : float
-        Of the epoch that the validation nodes chose.
-    best_epoch, epochs : int
-        That epoch, and how many were run.
-    seconds : float
-        Processor time of the training.
     parameters : int
         Numbers that were learned.
     megabytes : float
@@ -53,13 +47,8 @@ class LongRangeOutcome:
         Influence of the nodes at 0, 1, 2, ... hops; empty if not measured.
     """
 
-    test_accuracy: float
-    validation_accuracy: float
-    best_epoch: int
-    epochs: int
-    seconds: float
-    parameters: int
-    megabytes: float
+    parameters: int = 0
+    megabytes: float = 0.0
     reach: float = -1.0
     by_hop: list[float] = field(default_factory=list)
 
@@ -140,9 +129,7 @@ def _run(
     store: ResultStore,
     kept_only: bool,
 ) -> LongRangeOutcome | None:
-    nodes = make_split(
-        PUBLIC if problem.public else _SPLIT, problem.y.numpy(), seed, problem.public
-    )
+    nodes = problem.split(PUBLIC if problem.splits else _SPLIT, seed)
     name = (problem.name, depth.model, depth.layers, seed)
     facts = {
         "training": training.to_json(),
