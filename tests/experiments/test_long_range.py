@@ -219,7 +219,18 @@ def small_roads(monkeypatch, roads):
     monkeypatch.setattr(long_range._run, "load_long_range_problem", None)
 
 
-COMMAND = ("reproduce", "long-range", "--datasets", "minnesota", "--epochs", 5, "--runs", 2)
+COMMAND = (
+    "reproduce",
+    "long-range",
+    "--datasets",
+    "minnesota",
+    "--epochs",
+    5,
+    "--runs",
+    2,
+    "--dropouts",
+    0.2,
+)
 
 
 def test_runs_are_kept_and_told_of(run, small_roads, tmp_path, monkeypatch):
@@ -242,8 +253,20 @@ def test_runs_are_kept_and_told_of(run, small_roads, tmp_path, monkeypatch):
     assert "sage" not in table
 
 
+def test_the_validation_nodes_choose_the_dropout(small_roads, tmp_path):
+    found = long_range.run_long_range(
+        tmp_path, ["minnesota"], [Depth("gcn", 2)], runs=2, epochs=5, dropouts=(0.0, 0.9)
+    )
+    best = max(found.values(), key=lambda runs: sum(o.validation_accuracy for o in runs.values()))
+    (row,) = long_range.long_range_rows(found)
+    accuracies = [outcome.test_accuracy for outcome in best.values()]
+    assert row["accuracy_mean"] == pytest.approx(np.mean(accuracies))
+    assert len(list(tmp_path.iterdir())) == 4
+
+
 def test_what_cannot_be_run_is_named(refused, small_roads, tmp_path):
     refused(*COMMAND[:3], "rome", reason="--datasets")
     results = ("--results", tmp_path)
     refused(*COMMAND, "--models", "gcn:0", *results, reason="layers")
+    refused(*COMMAND[:-1], "half", *results, reason="--dropouts must be numbers")
     refused(*COMMAND, "--models", "gcn:2", *results, "--kept-only", reason="has no run of these")

@@ -36,6 +36,9 @@ def long_range(
     "chebnet-8:2,appnp:16,gprgnn:16",
     runs: Annotated[int, typer.Option(help="Number of seeds, shared by all networks.")] = 3,
     epochs: EpochsOption = None,
+    dropouts: Annotated[
+        str, typer.Option(help="Shares left out in training; the validation nodes choose one.")
+    ] = "0.2,0.5",
     influence: Annotated[
         int,
         typer.Option(help="Nodes at which the influence by hop is measured (first seed); 0: none."),
@@ -72,16 +75,29 @@ def long_range(
     ]
     chosen = parse_models(models)
     check_integer("--runs", runs, 1)
+    shares = _shares(dropouts)
     keep = Recorder(record)
     with progress_bar("training networks") as progress:
-        found = run_long_range(results, names, chosen, runs, epochs, influence, kept_only, progress)
+        found = run_long_range(
+            results, names, chosen, runs, epochs, shares, influence, kept_only, progress
+        )
     if not found:
         raise InvalidInputError(f"{results} has no run of these networks on these data sets")
     rows = long_range_rows(found)
     settings = {"models": [str(each) for each in chosen], "influence": influence}
+    settings |= {"dropouts": shares}
     settings |= {"epochs": epochs or TRAINING.epochs}
     measured = keep("reproduce long-range", names, settings, range(runs), rows)
     if as_json:
         print_json({"rows": rows})
     else:
         print_record(measured)
+
+
+def _shares(text: str) -> list[float]:
+    try:
+        return [float(word) for word in words(text) or []]
+    except ValueError:
+        raise InvalidInputError(
+            f"--dropouts must be numbers separated by commas, got {text!r}"
+        ) from None

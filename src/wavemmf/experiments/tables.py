@@ -323,8 +323,8 @@ def _figure2(record: Record) -> Table:
 
 
 def _long_range(record: Record) -> Table:
-    headings = ["roads", "network", "layers", "test accuracy", "validation", "ours is better by"]
-    headings += ["s per epoch", "MB kept", "reach", "runs"]
+    headings = ["roads", "network", "layers", "dropout", "test accuracy", "validation"]
+    headings += ["ours is better by", "s per epoch", "MB kept", "reach", "runs"]
     return Table(
         headings,
         [list(map(_one_depth, rows)) for rows in _sections(record.values, "dataset")],
@@ -338,6 +338,7 @@ def _one_depth(row: Row) -> Cells:
         row["dataset"],
         row["model"],
         str(row["layers"]),
+        str(row["dropout"]),
         _test(row),
         f"{100 * row['validation_accuracy_mean']:.2f}",
         _gain(row["ours_better_by"], row["standard_error"]),

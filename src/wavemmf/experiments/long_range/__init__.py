@@ -17,10 +17,11 @@ from ._eccentricity import deciles, eccentricities  # noqa: E402
 from ._influence import Influence, influence_by_hop  # noqa: E402
 from ._models import LAYER_COUNTS, LONG_RANGE_MODELS, Depth, make_model, parse_models  # noqa: E402
 from ._roads import LONG_RANGE_DATASETS, load_long_range_problem, road_problem  # noqa: E402
-from ._run import TRAINING, LongRangeOutcome, long_range_rows, run_long_range  # noqa: E402
+from ._run import DROPOUTS, TRAINING, LongRangeOutcome, long_range_rows, run_long_range  # noqa: E402
 
 __all__ = [
     "CITIES",
+    "DROPOUTS",
     "LAYER_COUNTS",
     "LONG_RANGE_DATASETS",
     "LONG_RANGE_MODELS",

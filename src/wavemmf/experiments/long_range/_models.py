@@ -50,7 +50,7 @@ Forward = Callable[[torch.Tensor], torch.Tensor]
 
 @dataclass(frozen=True, order=True)
 class Depth:
-    """A network by name, and how many layers (or hops, if it is decoupled) it has.
+    """A network by name, how many layers (or hops, if it is decoupled) it has, and its dropout.
 
     Examples
     --------
@@ -60,10 +60,13 @@ class Depth:
 
     model: str
     layers: int
+    dropout: float = 0.2
 
     def __post_init__(self) -> None:
         check_choice("model", self.model, LONG_RANGE_MODELS)
         check_integer("layers", self.layers, 1)
+        if not 0.0 <= self.dropout < 1.0:
+            raise InvalidInputError(f"dropout must be at least 0 and below 1, got {self.dropout}")
 
     def __str__(self) -> str:
         return f"{self.model}:{self.layers}"
@@ -105,18 +108,19 @@ def make_model(depth: Depth, problem: NodeProblem) -> tuple[torch.nn.Module, For
         net = WaveletNet(*sizes, **settings["net"])
         return net, lambda x: net(x, basis, problem.hops)
     make = Decoupled if depth.model in DECOUPLED else Layered
-    rival = make(depth.model, sizes[0], _HIDDEN, sizes[1], depth.layers)
+    rival = make(depth.model, sizes[0], _HIDDEN, sizes[1], depth.layers, depth.dropout)
     on = Operators(problem)
     return rival, lambda x: rival(x, on)
 
 
 def model_settings(depth: Depth, n: int) -> dict[str, Any]:
     """Return the settings of a network and of its basis, for a graph of n nodes."""
-    settings: dict[str, Any] = {"model": depth.model, "layers": depth.layers, "hidden": _HIDDEN}
+    shape = {"layers": depth.layers, "hidden": _HIDDEN, "dropout": depth.dropout}
+    settings: dict[str, Any] = {"model": depth.model, **shape}
     if depth.model in _BASES:
         plan, changed = NODE_PLANS["layers"], _BASES[depth.model]
         # A core of all nodes is diagonalised: its basis are the eigenvectors.
         core = {"core": n} if depth.model == "spectral" else {}
-        settings["net"] = {**plan.net.to_json(), "layers": depth.layers, "hidden": _HIDDEN}
+        settings["net"] = {**plan.net.to_json(), **shape}
         settings["basis"] = {**plan.basis, **changed, **core}
     return settings

@@ -14,16 +14,13 @@ from ._operators import Operators
 
 __all__ = ["DECOUPLED", "LAYERS", "Decoupled", "Layered"]
 
-# Share of the hidden numbers that are left out in training, as in City-Networks.
-_DROPOUT = 0.2
-
 
 class Layered(torch.nn.Module):
     r"""The networks of City-Networks: a linear map, equal layers, a linear map.
 
     .. math:: X' = \sigma(\mathrm{norm}(\mathrm{layer}(X) + X \Theta + b))
 
-    with batch normalisation and dropout of 0.2.
+    with batch normalisation and dropout.
 
     Parameters
     ----------
@@ -33,6 +30,8 @@ class Layered(torch.nn.Module):
         Numbers of features, hidden channels and classes.
     layers : int
         How many there are.
+    rate : float
+        Dropout of hidden numbers.
 
     Shapes
     ------
@@ -48,9 +47,16 @@ class Layered(torch.nn.Module):
     """
 
     def __init__(
-        self, name: str, in_channels: int, hidden: int, out_channels: int, layers: int
+        self,
+        name: str,
+        in_channels: int,
+        hidden: int,
+        out_channels: int,
+        layers: int,
+        rate: float = 0.2,
     ) -> None:
         super().__init__()
+        self.rate = rate
         make = LAYERS[check_choice("model", name, LAYERS)]
         count = range(check_integer("layers", layers, 1))
         self.first = torch.nn.Linear(in_channels, hidden)
@@ -63,7 +69,7 @@ class Layered(torch.nn.Module):
         """Return the class scores of all nodes."""
         h = self.first(x)
         for layer, past, norm in zip(self.layers, self.past, self.norms, strict=True):
-            h = dropout(relu(norm(layer(h, on) + past(h))), _DROPOUT, self.training)
+            h = dropout(relu(norm(layer(h, on) + past(h))), self.rate, self.training)
         scores: torch.Tensor = self.last(h)
         return scores
 
@@ -80,6 +86,8 @@ class Decoupled(torch.nn.Module):
         Numbers of features, hidden channels and classes.
     layers : int
         How many hops there are.
+    rate : float
+        Dropout of hidden numbers.
 
     Shapes
     ------
@@ -89,9 +97,16 @@ class Decoupled(torch.nn.Module):
     teleport = 0.1
 
     def __init__(
-        self, name: str, in_channels: int, hidden: int, out_channels: int, layers: int
+        self,
+        name: str,
+        in_channels: int,
+        hidden: int,
+        out_channels: int,
+        layers: int,
+        rate: float = 0.2,
     ) -> None:
         super().__init__()
+        self.rate = rate
         check_choice("model", name, DECOUPLED)
         self.first = torch.nn.Linear(in_channels, hidden)
         self.second = torch.nn.Linear(hidden, out_channels)
@@ -101,7 +116,7 @@ class Decoupled(torch.nn.Module):
 
     def forward(self, x: torch.Tensor, on: Operators) -> torch.Tensor:
         """Return the class scores of all nodes."""
-        z = self.second(dropout(relu(self.first(x)), _DROPOUT, self.training))
+        z = self.second(dropout(relu(self.first(x)), self.rate, self.training))
         out = self.weights[0] * z
         for weight in self.weights[1:]:
             z = on.hop(z)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -24,11 +24,13 @@ from ._memory import megabytes_kept
 from ._models import OURS, Depth, make_model, model_settings
 from ._roads import LONG_RANGE_DATASETS, load_long_range_problem
 
-__all__ = ["TRAINING", "LongRangeOutcome", "long_range_rows", "run_long_range"]
+__all__ = ["DROPOUTS", "TRAINING", "LongRangeOutcome", "long_range_rows", "run_long_range"]
 
 #: How every network is trained.
 TRAINING = NODE_PLANS["layers"].training
 _SPLIT = "10/10/80"
+#: Dropouts that every network is tried with; the validation nodes choose.
+DROPOUTS = (0.2, 0.5)
 
 
 @dataclass(frozen=True)
@@ -53,16 +55,21 @@ class LongRangeOutcome(NodeOutcome):
     by_hop: list[float] = field(default_factory=list)
 
 
+#: Outcomes by data set and network, and by seed.
+Found: TypeAlias = dict[tuple[str, Depth], dict[int, LongRangeOutcome]]
+
+
 def run_long_range(
     folder: str | os.PathLike[str],
     datasets: Sequence[str],
     models: Sequence[Depth],
     runs: int = 3,
     epochs: int | None = None,
+    dropouts: Sequence[float] = DROPOUTS,
     influence: int = 0,
     kept_only: bool = False,
     progress: Progress = silent,
-) -> dict[tuple[str, Depth], dict[int, LongRangeOutcome]]:
+) -> Found:
     """Train networks, with the same seeds for all of them.
 
     Run i draws its split and its weights with seed i; City-Networks come with a split, there only
@@ -80,6 +87,8 @@ def run_long_range(
         Seeds 0 to ``runs - 1``.
     epochs : int, optional
         Another number of epochs than that of `TRAINING`.
+    dropouts : sequence of float
+        Shares of hidden numbers that are left out in training; every network is run with each.
     influence : int
         Nodes at which the influence by hop is measured, with the first seed only; 0 for none.
     kept_only : bool
@@ -98,8 +107,12 @@ def run_long_range(
     check_integer("influence", influence, 0)
     store = ResultStore(folder)
     training = TRAINING if epochs is None else _with_epochs(epochs)
-    tasks = list(product(datasets, models, range(runs)))
-    found: dict[tuple[str, Depth], dict[int, LongRangeOutcome]] = {}
+    chosen = [replace(depth, dropout=share) for depth in models for share in dropouts]
+    # Seeds outermost: what is there after an interruption is complete for the first seeds.
+    tasks = [
+        (dataset, depth, seed) for dataset, seed, depth in product(datasets, range(runs), chosen)
+    ]
+    found: Found = {}
     for done, (dataset, depth, seed) in enumerate(tasks):
         progress(done, len(tasks), f"{dataset} {depth}, seed {seed}")
         looked = influence if seed == 0 else 0
@@ -130,7 +143,7 @@ def _run(
     kept_only: bool,
 ) -> LongRangeOutcome | None:
     nodes = problem.split(PUBLIC if problem.splits else _SPLIT, seed)
-    name = (problem.name, depth.model, depth.layers, seed)
+    name = (problem.name, depth.model, depth.layers, depth.dropout, seed)
     facts = {
         "training": training.to_json(),
         "influence": influence,
@@ -156,16 +169,15 @@ def _run(
     return outcome
 
 
-def long_range_rows(
-    found: dict[tuple[str, Depth], dict[int, LongRangeOutcome]],
-) -> list[dict[str, Any]]:
-    """Return one row of plain values per data set and network, for a record.
+def long_range_rows(found: Found) -> list[dict[str, Any]]:
+    """Return one row of plain values per data set, network and number of layers, for a record.
 
+    Of the dropouts that were tried a row has the one that is best on the validation nodes.
     ``ours_better_by`` is the mean of the paired differences to our network of the depth that is
     best on validation nodes, over the seeds that both have, and its standard error.
     """
     rows = []
-    for (dataset, depth), outcomes in found.items():
+    for (dataset, depth), outcomes in _best_dropouts(found).items():
         ours = _best_of_ours(found, dataset)
         gain = None if ours is None else _gain(ours, outcomes)
         tests = np.array([outcome.test_accuracy for outcome in outcomes.values()])
@@ -176,10 +188,11 @@ def long_range_rows(
                 "dataset": dataset,
                 "model": depth.model,
                 "layers": depth.layers,
+                "dropout": depth.dropout,
                 "seeds": sorted(outcomes),
                 "accuracy_mean": float(tests.mean()),
                 "accuracy_std": float(tests.std(ddof=1)) if tests.size > 1 else 0.0,
-                "validation_accuracy_mean": _mean(outcomes.values(), "validation_accuracy"),
+                "validation_accuracy_mean": _validated(outcomes),
                 "ours_better_by": None if gain is None else gain[0],
                 "standard_error": None if gain is None else gain[1],
                 "seconds_per_epoch": sum(o.seconds for o in outcomes.values()) / epochs,
@@ -192,19 +205,31 @@ def long_range_rows(
     return rows
 
 
+def _best_dropouts(found: Found) -> Found:
+    best: dict[tuple[str, str, int], tuple[str, Depth]] = {}
+    for name, depth in found:
+        tried = (name, depth.model, depth.layers)
+        other = best.setdefault(tried, (name, depth))
+        if _validated(found[name, depth]) > _validated(found[other]):
+            best[tried] = (name, depth)
+    return {key: found[key] for key in best.values()}
+
+
+def _validated(outcomes: dict[int, LongRangeOutcome]) -> float:
+    return _mean(outcomes.values(), "validation_accuracy")
+
+
 def _mean(outcomes: Iterable[LongRangeOutcome], name: str) -> float:
     return float(np.mean([getattr(outcome, name) for outcome in outcomes]))
 
 
-def _best_of_ours(found: Any, dataset: str) -> dict[int, LongRangeOutcome] | None:
+def _best_of_ours(found: Found, dataset: str) -> dict[int, LongRangeOutcome] | None:
     candidates = [
         outcomes
         for (name, depth), outcomes in found.items()
         if name == dataset and depth.model == OURS
     ]
-    return max(
-        candidates, key=lambda each: _mean(each.values(), "validation_accuracy"), default=None
-    )
+    return max(candidates, key=_validated, default=None)
 
 
 def _gain(
