@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from wavemmf.datasets import read_nodes
+from wavemmf.datasets import read_graphs, read_nodes
 from wavemmf.errors import FileFormatError, InvalidInputError
 
 
@@ -148,3 +148,39 @@ def test_classes_that_are_no_pair_are_counted(run, archive):
     result = json.loads(told.stdout)
     assert "roc_auc_mean" not in result
     assert result["split"] == "60/20/20"
+
+
+@pytest.fixture
+def own_graphs(tmp_path):
+    """Write twelve triangles and twelve paths of three nodes as files of the TU collection."""
+    edges, owner, classes = [], [], []
+    for number in range(24):
+        first = 3 * number + 1
+        pairs = [(first, first + 1), (first + 1, first + 2)]
+        pairs += [(first, first + 2)] * (number < 12)
+        edges += [f"{a}, {b}" for pair in pairs for a, b in (pair, pair[::-1])]
+        owner += [str(number + 1)] * 3
+        classes.append(str(int(number < 12)))
+    for part, lines in (("A", edges), ("graph_indicator", owner), ("graph_labels", classes)):
+        (tmp_path / f"OWN_{part}.txt").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def test_graphs_of_ones_own_are_read(run, refused, own_graphs):
+    data = read_graphs(own_graphs)
+    assert (data.name, len(data.graphs)) == ("OWN", 24)
+    assert [graph.num_edges for graph in data.graphs] == [3] * 12 + [2] * 12
+    pytest.importorskip("torch_geometric", reason="the extra pyg is not installed")
+    command = ("classify", "graphs", own_graphs, "--model", "counts", "--runs", 1)
+    told = run(*command, "--epochs", 2, "--folds", 3, "--members", 1, "--json")
+    assert json.loads(told.stdout)["dataset"] == "OWN"
+    refused(*command, "--split", "dgcnn", reason="it has fixed folds")
+    refused(*command, "--edge-labels", reason="for data sets by name")
+
+
+def test_graphs_that_are_not_there_are_named(own_graphs, tmp_path):
+    with pytest.raises(InvalidInputError, match="it has 0"):
+        read_graphs(tmp_path / "none")
+    (own_graphs / "OWN_A.txt").unlink()
+    with pytest.raises(InvalidInputError, match=r"has no OWN_A\.txt"):
+        read_graphs(own_graphs)

@@ -11,7 +11,7 @@ from ._linqs import linqs
 from ._networks import minnesota, snap, snap_names
 from ._own_nodes import NodeData, read_nodes
 from ._planetoid import Planetoid, planetoid
-from ._tu import GraphDataset, tu_dataset
+from ._tu import GraphDataset, read_graphs, tu_dataset
 
 __all__ = [
     "GraphDataset",
@@ -26,6 +26,7 @@ __all__ = [
     "minnesota",
     "mnist_kernel",
     "planetoid",
+    "read_graphs",
     "read_nodes",
     "snap",
     "snap_names",
