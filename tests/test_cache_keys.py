@@ -179,13 +179,13 @@ def node_runs(folder: Path) -> Kept:
     y[5] = 1 - y[5]
     public = (np.arange(10), np.arange(10, 20), np.arange(20, 34))
     other = (np.arange(11), np.arange(11, 20), np.arange(20, 34))
-    problem = NodeProblem("p", p.graph, p.x, p.y, public)
+    problem = NodeProblem("p", p.graph, p.x, p.y, (public,))
     problems = [
         replace(problem, graph=reweighted(p.graph)),
         replace(problem, graph=wm.graphs.cycle(34)),
         replace(problem, x=x),
         replace(problem, y=y),
-        replace(problem, public=other),
+        replace(problem, splits=(other,)),
     ]
     return Kept(
         classify_nodes,

@@ -122,9 +122,10 @@ def test_what_is_judged_is_the_running_mean_of_the_weights(rings, averaging):
         net, data, fold, settings, progress=lambda *_: steps.append(copy.deepcopy(net.state_dict()))
     )
     # One batch is an epoch here, so the weights of every step are known from the reports.
-    share = 1.0 / max(1.0, averaging)
+    # The mean is over fewer steps at first, so that what it starts with is soon forgotten.
     followed = steps[0]
-    for state in steps[1:]:
+    for count, state in enumerate(steps[1:], 1):
+        share = max(1.0 / averaging, 9.0 / (10.0 + count)) if averaging else 1.0
         followed = {
             name: (1 - share) * followed[name] + share * value
             if value.is_floating_point()

@@ -27,9 +27,9 @@ from wavemmf.experiments.nodes import (  # noqa: E402
 )
 from wavemmf.experiments.nodes._baselines import LAYERED, Baseline  # noqa: E402
 from wavemmf.experiments.nodes._models import make_node_model  # noqa: E402
-from wavemmf.experiments.nodes._parameters import parameter_groups  # noqa: E402
-from wavemmf.experiments.nodes._train import _loss as nodes_loss  # noqa: E402
 from wavemmf.nn import WaveletNet  # noqa: E402
+from wavemmf.nn._parameters import parameter_groups  # noqa: E402
+from wavemmf.nn._train import _loss as nodes_loss  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
@@ -71,7 +71,7 @@ def test_the_split_per_class_uses_up_small_classes_and_says_so(rng):
 
 
 def test_a_public_split_comes_with_the_data():
-    with pytest.raises(InvalidInputError, match="no public split"):
+    with pytest.raises(InvalidInputError, match="came with no split"):
         make_split("public", np.zeros(3, int))
     parts = tuple(np.array([i]) for i in range(3))
     assert make_split("public", np.zeros(3, int), 5, parts).test.tolist() == [2]
@@ -265,7 +265,7 @@ def test_the_command_refuses(refused):
     refused(*NODES, "--model", "transformer", reason="model must be one of")
     refused(*NODES, "--split", "80/10/10", reason="split must be one of")
     refused("classify", "nodes", "--dataset", "imagenet", reason="dataset must be one of")
-    refused(*NODES, "--split", "public", reason="no public split")
+    refused(*NODES, "--split", "public", reason="came with no split")
 
 
 # -- real data --------------------------------------------------------------------------------
@@ -285,7 +285,7 @@ def test_planetoid_cora(data_dir):
         pytest.skip(f"{data_dir} has no folder Planetoid/Cora")
     problem = load_node_problem("planetoid-cora")
     assert (problem.graph.n, problem.graph.num_edges) == (2708, 5278)
-    assert [part.size for part in problem.public] == [140, 500, 1000]
+    assert [part.size for part in problem.splits[0]] == [140, 500, 1000]
     result = classify_nodes(problem, "appnp", "public", runs=1, epochs=30)
     assert result.accuracy_mean > 0.7
 
@@ -326,15 +326,15 @@ def with_entry(tensor, place, value):
         ({"y": with_entry(torch.zeros(34, dtype=torch.int64), 9, -1)}, InvalidInputError,
          "that of node 9 is -1"),
         ({"y": torch.zeros(34, 1, dtype=torch.int64)}, InvalidInputError, "one class per node"),
-        ({"public": ([0, 1], [2], [1, 3])}, InvalidInputError, "node 1 is in both train and test"),
-        ({"public": ([0, 1], [1], [3])}, InvalidInputError, "node 1 is in both train and valid"),
-        ({"public": ([0, 1], [3], [3])}, InvalidInputError, "node 3 is in both validation and"),
-        ({"public": ([0], [1], [34])}, InvalidInputError, "test names node 34, but there are 34"),
-        ({"public": ([0], [-1], [3])}, InvalidInputError, "validation holds the node -1"),
-        ({"public": ([0, 0], [1], [3])}, InvalidInputError, "train holds node 0 more than once"),
-        ({"public": ([0], [], [3])}, InvalidInputError, "validation must hold at least one node"),
-        ({"public": ([0.5], [1], [3])}, InputTypeError, "train must be a list of node indices"),
-        ({"public": (np.arange(34) < 9, [1], [3])}, InputTypeError, "train is a mask"),
+        ({"splits": [([0, 1], [2], [1, 3])]}, InvalidInputError, "node 1 is in both train and te"),
+        ({"splits": [([0, 1], [1], [3])]}, InvalidInputError, "node 1 is in both train and valid"),
+        ({"splits": [([0, 1], [3], [3])]}, InvalidInputError, "node 3 is in both validation and"),
+        ({"splits": [([0], [1], [34])]}, InvalidInputError, "test names node 34, but there are 34"),
+        ({"splits": [([0], [-1], [3])]}, InvalidInputError, "validation holds the node -1"),
+        ({"splits": [([0, 0], [1], [3])]}, InvalidInputError, "train holds node 0 more than once"),
+        ({"splits": [([0], [], [3])]}, InvalidInputError, "validation must hold at least one node"),
+        ({"splits": [([0.5], [1], [3])]}, InputTypeError, "train must be a list of node indices"),
+        ({"splits": [(np.arange(34) < 9, [1], [3])]}, InputTypeError, "train is a mask"),
     ],
 )  # fmt: skip
 def test_data_that_no_network_can_learn_from(changes, error, message):

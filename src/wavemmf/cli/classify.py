@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -33,20 +34,31 @@ classify_app.command()(graphs)
 
 @classify_app.command()
 def nodes(
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Data of your own: an .npz with node_features, node_labels, edges (and masks), or "
+            "a folder with nodes.csv and edges.csv; by default the data set."
+        ),
+    ] = None,
     dataset: Annotated[
         str,
         typer.Option(help="cora, citeseer, webkb, planetoid-cora (-citeseer, -pubmed) or karate."),
     ] = "cora",
     split: Annotated[
-        str,
-        typer.Option(help="20/20/60, 40/20/40, 60/20/20, public, or 60/20/20-per-class."),
-    ] = "60/20/20",
+        str | None,
+        typer.Option(
+            help="10/10/80, 20/20/60, 40/20/40, 60/20/20, 60/20/20-per-class, or public: the "
+            "splits that came with the data. 60/20/20 by default, public for data with splits."
+        ),
+    ] = None,
     model: Annotated[
         str,
         typer.Option(
-            help="wavelet, wavelet-paper, wavelet-shared, wavelet-end-to-end, wavelet-few-labels, "
-            "wavelet-sparse, wavelet-no-similar, hops-only, mlp, gcn, chebnet, appnp, gprgnn, "
-            "gcnii, gwnn, spectral-cnn; several, separated by commas, are compared."
+            help="wavelet, wavelet-layers, wavelet-paper, wavelet-shared, "
+            "wavelet-end-to-end, wavelet-few-labels, wavelet-sparse, wavelet-no-similar, "
+            "hops-only, mlp, gcn, chebnet, appnp, gprgnn, gcnii, gwnn, spectral-cnn; "
+            "several, separated by commas, are compared."
         ),
     ] = "wavelet",
     runs: Annotated[int, typer.Option(help="Number of splits, with seeds one after another.")] = 10,
@@ -62,14 +74,25 @@ def nodes(
     Examples:
       wavemmf classify nodes --dataset cora --split 60/20/20 --model wavelet --runs 10
       wavemmf classify nodes --dataset citeseer --model wavelet,gcn,appnp --results runs
+      wavemmf classify nodes minesweeper.npz --model wavelet-layers,gcn
     """  # noqa: D301
     from ..experiments._results import compared
-    from ..experiments.nodes import NODE_MODELS, SPLITS, classify_nodes, load_node_problem
+    from ..experiments.nodes import (
+        NODE_MODELS,
+        PUBLIC,
+        SPLITS,
+        classify_nodes,
+        load_node_problem,
+        read_node_problem,
+    )
 
     keep = Recorder(record)
     models = models_named(model, NODE_MODELS)
-    check_choice("split", split, SPLITS)
-    problem = load_node_problem(dataset)
+    if split is not None:
+        check_choice("split", split, SPLITS)
+    problem = load_node_problem(dataset) if data is None else read_node_problem(data, cache=True)
+    if split is None:
+        split = PUBLIC if data is not None and problem.splits else "60/20/20"
     done = []
     for name in models:
         with progress_bar(f"training {name}") as progress:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from .._progress import progress_bar
 from .._validation import check_choice, check_integer
+from ..datasets import read_graphs
+from ..errors import InvalidInputError
 from ..experiments.records import Recorder
 from .classification import (
     EpochsOption,
@@ -23,6 +26,13 @@ __all__ = ["graphs"]
 
 
 def graphs(
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Graphs of your own: a folder of files in the format of the TU collection; by "
+            "default the data set."
+        ),
+    ] = None,
     dataset: Annotated[
         str,
         typer.Option(help="MUTAG, PTC, PTC_MR, PROTEINS, NCI1, NCI109, ENZYMES or DD."),
@@ -69,12 +79,14 @@ def graphs(
     \b
     Examples:
       wavemmf classify graphs --dataset MUTAG --protocol honest --model wavelet
+      wavemmf classify graphs my-molecules --model wavelet,wl
       wavemmf classify graphs --dataset NCI1 --model wavelet,filterless,gin --jobs 2 --results r
     """  # noqa: D301
     from ..experiments._results import compared
     from ..experiments.graphs import (
         GRAPH_MODELS,
         PROTOCOLS,
+        GraphProblem,
         classify_graphs,
         load_graph_problem,
     )
@@ -84,10 +96,18 @@ def graphs(
     check_choice("protocol", protocol, PROTOCOLS)
     for option, value in (("--runs", runs), ("--jobs", jobs), ("--epochs", epochs or 1)):
         check_integer(option, value, 1)
-    problem = load_graph_problem(dataset, attributes, edge_labels, cache=True)
+    if data is not None and edge_labels:
+        raise InvalidInputError("--edge-labels is for data sets by name")
+    if data is not None and split != "stratified":
+        raise InvalidInputError(f"--split {split} is for data sets by name: it has fixed folds")
+    if data is None:
+        problem = load_graph_problem(dataset, attributes, edge_labels, cache=True)
+    else:
+        own = read_graphs(data)
+        problem = GraphProblem(own.name, own.graphs, own.labels, attributes, cache=True)
     done = []
     for name in models:
-        with progress_bar(f"{dataset}, {protocol}") as progress:
+        with progress_bar(f"{problem.name}, {protocol}") as progress:
             done.append(
                 classify_graphs(
                     problem, name, protocol, split, folds, runs, seed, epochs, members, jobs,

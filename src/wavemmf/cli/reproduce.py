@@ -1,4 +1,4 @@
-"""``wavemmf reproduce``: run the paper's experiments again."""
+"""``wavemmf reproduce``: run the paper's experiments again, and one of others."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..experiments.records import Recorder
 from .classification import EpochsOption, JobsOption
 from .figures import fig1, fig2
 from .inputs import JsonOption, RecordOption, words
+from .long_range import long_range
 from .output import print_json, print_record
 from .table2 import table2
 
@@ -93,6 +94,7 @@ def table1(
 
 
 reproduce_app.command()(table2)
+reproduce_app.command()(long_range)
 reproduce_app.command()(fig1)
 reproduce_app.command()(fig2)
 

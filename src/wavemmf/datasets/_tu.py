@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,10 +17,13 @@ from ..errors import FileFormatError, InvalidInputError
 from ..io._text import is_plain_number_text, read_text
 from ._folder import data_file, find_data_file
 
-__all__ = ["LARGEST_INTEGER", "GraphDataset", "integer_table", "tu_dataset"]
+__all__ = ["LARGEST_INTEGER", "GraphDataset", "integer_table", "read_graphs", "tu_dataset"]
 
 #: Larger integers are not kept exactly by the tables, which are of floating-point numbers.
 LARGEST_INTEGER = 2**53
+
+_NEEDED = ("graph_indicator", "A", "graph_labels")
+_OPTIONAL = ("node_labels", "node_attributes")
 
 
 @dataclass(frozen=True)
@@ -73,11 +78,55 @@ def tu_dataset(name: str) -> GraphDataset:
     if not re.fullmatch(r"\w[\w.-]*", name):
         raise InvalidInputError(f"not the name of a TU data set: {name!r}")
     stem = f"TUDataset/{name}/raw/{name}"
-    owner = integer_table(data_file(f"{stem}_graph_indicator.txt"), 1)[:, 0]
-    edges = integer_table(data_file(f"{stem}_A.txt"), 2)
-    classes = integer_table(data_file(f"{stem}_graph_labels.txt"), 1)[:, 0]
-    labels = _optional_table(f"{stem}_node_labels.txt", owner.size)
-    attributes = _optional_table(f"{stem}_node_attributes.txt", owner.size)
+    needed = [data_file(f"{stem}_{part}.txt") for part in _NEEDED]
+    return _read(name, needed, [find_data_file(f"{stem}_{part}.txt") for part in _OPTIONAL])
+
+
+def read_graphs(folder: str | os.PathLike[str]) -> GraphDataset:
+    """Read graphs of your own, in the text format of the TU collection.
+
+    Parameters
+    ----------
+    folder : path
+        Holds ``<name>_A.txt``, ``<name>_graph_indicator.txt`` and ``<name>_graph_labels.txt``, and
+        perhaps ``<name>_node_labels.txt`` and ``<name>_node_attributes.txt``; or has a folder
+        ``raw`` that does.
+
+    Returns
+    -------
+    GraphDataset
+
+    Raises
+    ------
+    InvalidInputError
+        If the files are not there.
+    FileFormatError
+        If they contradict each other.
+    """
+    place = Path(folder)
+    found = [*place.glob("*_graph_indicator.txt"), *place.glob("raw/*_graph_indicator.txt")]
+    if len(found) != 1:
+        raise InvalidInputError(
+            f"{folder} must have one file NAME_graph_indicator.txt, in it or in its folder raw; "
+            f"it has {len(found)}"
+        )
+    name = found[0].name.removesuffix("_graph_indicator.txt")
+    needed, optional = (
+        [found[0].with_name(f"{name}_{part}.txt") for part in parts]
+        for parts in (_NEEDED, _OPTIONAL)
+    )
+    missing = [path.name for path in needed if not path.is_file()]
+    if missing:
+        raise InvalidInputError(f"{found[0].parent} has no {', '.join(missing)}")
+    return _read(name, needed, [path if path.is_file() else None for path in optional])
+
+
+def _read(name: str, needed: Sequence[Path], optional: Sequence[Path | None]) -> GraphDataset:
+    owner, edges, classes = (
+        integer_table(path, columns) for path, columns in zip(needed, (1, 2, 1), strict=True)
+    )
+    owner, classes = owner[:, 0], classes[:, 0]
+    labels, attributes = (_optional_table(path, owner.size) for path in optional)
     _check(name, owner, edges, classes)
     if labels is not None and (labels[:, 0] != np.rint(labels[:, 0])).any():
         raise FileFormatError(f"{name}_node_labels.txt must have integers")
@@ -134,8 +183,7 @@ def integer_table(path: Path, columns: int) -> NDArray[np.int64]:
     return table.astype(np.int64)
 
 
-def _optional_table(name: str, rows: int) -> NDArray[np.float64] | None:
-    path = find_data_file(name)
+def _optional_table(path: Path | None, rows: int) -> NDArray[np.float64] | None:
     if path is None:
         return None
     table = _table(path)

@@ -21,8 +21,10 @@ require("torch", extra="torch")
 from ._basis import WaveletBasis  # noqa: E402
 from ._batch import BatchBasis  # noqa: E402
 from ._conv import WaveletConv  # noqa: E402
-from ._filters import FreeFilter, SpectralFilter  # noqa: E402
+from ._filters import FreeFilter, HeatFilter, SpectralFilter  # noqa: E402
+from ._fit import FittedNodes, fit_nodes  # noqa: E402
 from ._graph_net import GraphWaveletNet  # noqa: E402
+from ._layer import WaveletLayer  # noqa: E402
 from ._net import WaveletNet  # noqa: E402
 from ._operators import hop_operator, wavelet_basis  # noqa: E402
 from ._pooling import WaveletPooling  # noqa: E402
@@ -31,22 +33,28 @@ from ._protocol import Basis  # noqa: E402
 from ._settings import GraphNetSettings, NetSettings  # noqa: E402
 from ._sparse import SparseOperator  # noqa: E402
 from ._storage import load_net, save_net  # noqa: E402
+from ._training import NodeTraining  # noqa: E402
 
 __all__ = [
     "AddWaveletBasis",
     "Basis",
     "BatchBasis",
+    "FittedNodes",
     "FreeFilter",
     "GraphNetSettings",
     "GraphWaveletNet",
+    "HeatFilter",
     "NetSettings",
+    "NodeTraining",
     "SparseOperator",
     "SpectralFilter",
     "WaveletBasis",
     "WaveletConv",
+    "WaveletLayer",
     "WaveletNet",
     "WaveletPooling",
     "WaveletPropagation",
+    "fit_nodes",
     "hop_operator",
     "load_net",
     "save_net",

@@ -34,9 +34,9 @@ class WaveletConv(torch.nn.Module):
     ----------
     in_channels, out_channels : int
         Number of channels before and after.
-    filter : {"spectral", "free"}
-        The gains are a learned function of frequency and level, which fits every graph; or one
-        learned number per wavelet, for a single graph.
+    filter : {"spectral", "heat", "free"}
+        The gains are a learned function of frequency and level, which fits every graph; those of
+        a diffusion whose time is learned; or one learned number per wavelet, for a single graph.
     gains : {"all", "channel", "pair"}
         One set of gains for all channels, one for every output channel, or one for every pair of
         channels: :math:`X'_o = W^T \sum_i (r(\Lambda) \Theta_{io} + g_{io}(\Lambda)) \, W X_i`
@@ -45,7 +45,7 @@ class WaveletConv(torch.nn.Module):
         Size of the graph; needed for ``filter="free"`` only.
     response : str or callable
         Where the gains start: "heat", "pagerank", "ones", "zeros", or a function of
-        frequencies.
+        frequencies. A diffusion starts with times of its own.
     bias : bool
         Whether to learn b.
     **settings
@@ -92,6 +92,8 @@ class WaveletConv(torch.nn.Module):
         self.response = as_response(response)
         shape = {"all": (1,), "channel": (out_channels,), "pair": (in_channels, out_channels)}
         # Gains per pair start at zero, beside the response: that carries the random weights.
+        if filter == "heat" and gains == "pair":
+            raise InvalidInputError('filter="heat" takes gains="all" or gains="channel"')
         start = as_response("zeros") if gains == "pair" else self.response
         self.filter = make_filter(filter, shape[gains], start, num_wavelets, **settings)
         self.kind = filter

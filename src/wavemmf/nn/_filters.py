@@ -13,14 +13,27 @@ from ..errors import InputTypeError, InvalidInputError
 from ._protocol import Basis
 from ._responses import Response, as_response
 
-__all__ = ["FILTERS", "FreeFilter", "SpectralFilter", "WaveletFilter", "make_filter"]
+__all__ = [
+    "FILTERS",
+    "FreeFilter",
+    "HeatFilter",
+    "SpectralFilter",
+    "WaveletFilter",
+    "make_filter",
+]
 
-#: Ways of saying what the gains are; see `FreeFilter` and `SpectralFilter`.
-FILTERS = ("free", "spectral")
+#: Ways of saying what the gains are; see `FreeFilter`, `SpectralFilter` and `HeatFilter`.
+FILTERS = ("free", "spectral", "heat")
 
 # A parameter is held six times in training: value, gradient, two moments of Adam, and two numbers
 # of the size of all parameters that Adam makes on the way.
 _COPIES_IN_TRAINING = 6
+
+# Logarithms of the times that diffusions start with.
+_LOG_TIMES = (-1.0, 5.0)
+
+# Halvings of the nodes that scales tell apart.
+_HALVINGS = 16
 
 
 class WaveletFilter(torch.nn.Module, ABC):
@@ -126,21 +139,23 @@ class FreeFilter(WaveletFilter):
 
 
 class SpectralFilter(WaveletFilter):
-    r"""Gains that are a learned function of frequency and level, for any graph.
+    r"""Gains that are a learned function of frequency, level and scale, for any graph.
 
-    .. math:: g(\lambda, t) = \sum_{m=0}^{M} \sum_{q=0}^{Q} \theta_{mq} \, T_m(2 s - 1) \,
-        T_q(2 t - 1)
+    .. math:: g(\lambda, t) = \sum_{m=0}^{M} \sum_{q=0}^{Q} \sum_{p=0}^{P} \theta_{mqp} \,
+        T_m(2 s - 1) \, T_q(2 t - 1) \, T_p(2 u - 1)
 
-    with Chebyshev polynomials :math:`T`, the frequency s scaled to [0, 1] and the level
-    t in (0, 1], 1 for the last level and the core. It starts at a given response of the frequency
-    (its interpolant of degree M).
+    with Chebyshev polynomials :math:`T`, the frequency s scaled to [0, 1], the level t in (0, 1],
+    1 for the last level and the core, and the scale :math:`u = -\tfrac{1}{16} \log_2(1 - t)`, at
+    most 1: how often the nodes have been halved when the wavelet is dropped. Wavelets of the last
+    levels differ much in scale and hardly in level. It starts at a given response of the
+    frequency (its interpolant of degree M).
 
     Parameters
     ----------
     channels : tuple of int
         Shape of the gains of one wavelet, () for one gain.
-    degree, level_degree : int
-        M and Q.
+    degree, level_degree, scale_degree : int
+        M, Q and P.
     frequency_range : pair of float
         Frequencies that become s = 0 and s = 1; those outside count as the nearest. The same for
         all graphs: the default is that of normalized Laplacians.
@@ -155,7 +170,7 @@ class SpectralFilter(WaveletFilter):
     Examples
     --------
     >>> SpectralFilter((5,))
-    SpectralFilter(channels=(5,), degree=10, level_degree=1)
+    SpectralFilter(channels=(5,), degree=10, level_degree=1, scale_degree=0)
     """
 
     def __init__(
@@ -165,10 +180,12 @@ class SpectralFilter(WaveletFilter):
         level_degree: int = 1,
         frequency_range: tuple[float, float] = (0.0, 2.0),
         response: str | Response = "heat",
+        scale_degree: int = 0,
     ) -> None:
         super().__init__()
         self.degree = check_integer("degree", degree, 0)
         self.level_degree = check_integer("level_degree", level_degree, 0)
+        self.scale_degree = check_integer("scale_degree", scale_degree, 0)
         low, high = map(float, frequency_range)
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
             raise InvalidInputError(
@@ -176,7 +193,7 @@ class SpectralFilter(WaveletFilter):
             )
         self.frequency_range = (low, high)
         self.response = as_response(response)
-        terms = (self.degree + 1) * (self.level_degree + 1)
+        terms = (self.degree + 1) * (self.level_degree + 1) * (self.scale_degree + 1)
         self.weight = torch.nn.Parameter(torch.empty(terms, *channels))
         self.reset_parameters()
 
@@ -191,7 +208,7 @@ class SpectralFilter(WaveletFilter):
         coefficients = (2.0 / count) * (torch.cos(orders * angles) * values).sum(dim=1)
         coefficients[0] /= 2.0
         self.weight.zero_()
-        # Terms are ordered by level degree first: the leading ones do not depend on the level.
+        # Frequencies come last: the leading terms depend neither on the level nor on the scale.
         self.weight[:count] = coefficients.view(-1, *[1] * (self.weight.ndim - 1)).to(self.weight)
 
     def gains(self, basis: Basis) -> torch.Tensor:
@@ -210,13 +227,64 @@ class SpectralFilter(WaveletFilter):
         low, high = self.frequency_range
         s = ((basis.frequencies.to(self.weight.dtype) - low) / (high - low)).clamp(0.0, 1.0)
         t = basis.levels.to(self.weight.dtype)
-        frequency, position = _chebyshev(s, self.degree), _chebyshev(t, self.level_degree)
-        return (position[:, :, None] * frequency[:, None, :]).flatten(1)
+        terms = _chebyshev(s, self.degree)
+        for place, degree in ((t, self.level_degree), (_scale(t), self.scale_degree)):
+            terms = (_chebyshev(place, degree)[:, :, None] * terms[:, None, :]).flatten(1)
+        return terms
 
     def extra_repr(self) -> str:
         """Describe the size."""
         channels = tuple(self.weight.shape[1:])
-        return f"channels={channels}, degree={self.degree}, level_degree={self.level_degree}"
+        degrees = f"degree={self.degree}, level_degree={self.level_degree}"
+        return f"channels={channels}, {degrees}, scale_degree={self.scale_degree}"
+
+
+class HeatFilter(WaveletFilter):
+    r"""Diffusion for a time that every channel learns: few numbers, any reach, any graph.
+
+    .. math:: g(\lambda) = e^{-\tau \lambda}, \qquad \tau = e^{\theta}
+
+    Times start spread evenly in their logarithm, from less than a hop to most of the graph.
+
+    Parameters
+    ----------
+    channels : tuple of int
+        Shape of the gains of one wavelet, () for one gain.
+
+    Shapes
+    ------
+    - input: signals ``(n, channels)``, a basis
+    - output: ``(n, channels)``
+
+    Examples
+    --------
+    >>> HeatFilter((5,))
+    HeatFilter(channels=(5,))
+    """
+
+    def __init__(self, channels: tuple[int, ...] = ()) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.empty(channels))
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Return to the times it started with."""
+        times = torch.linspace(*_LOG_TIMES, max(self.weight.numel(), 2))[: self.weight.numel()]
+        self.weight.copy_(times.view(self.weight.shape))
+
+    def gains(self, basis: Basis) -> torch.Tensor:
+        """Return the gains of all wavelets."""
+        frequencies = basis.frequencies.to(self.weight.dtype).clamp_min(0.0)
+        return torch.exp(-frequencies.view(-1, *[1] * self.weight.ndim) * self.weight.exp())
+
+    def mix(self, c: torch.Tensor, basis: Basis) -> torch.Tensor:
+        """Return gains per pair of channels applied to coefficients, shape (n, out)."""
+        return torch.einsum("ni,nio->no", c, self.gains(basis))
+
+    def extra_repr(self) -> str:
+        """Describe the size."""
+        return f"channels={tuple(self.weight.shape)}"
 
 
 def make_filter(
@@ -230,27 +298,36 @@ def make_filter(
 
     Parameters
     ----------
-    kind : {"free", "spectral"}
-        Which of the two it is.
-    channels, response
-        As for both.
+    kind : {"free", "spectral", "heat"}
+        Which of them it is.
+    channels
+        As for all of them.
+    response
+        As for the first two; heat starts with times of its own.
     num_wavelets : int, optional
         Size of the graph; free filters need it, others do not look at it.
     **settings
-        Further settings of a `SpectralFilter`; a free filter has none.
+        Further settings of a `SpectralFilter`; the others have none.
 
     Examples
     --------
     >>> make_filter("spectral", (1,), "heat", degree=4)
-    SpectralFilter(channels=(1,), degree=4, level_degree=1)
+    SpectralFilter(channels=(1,), degree=4, level_degree=1, scale_degree=0)
     """
     if check_choice("filter", kind, FILTERS) == "spectral":
         return SpectralFilter(channels, response=response, **settings)
     if settings:
-        raise InputTypeError(f"filter='free' takes no {', '.join(settings)}")
+        raise InputTypeError(f"filter={kind!r} takes no {', '.join(settings)}")
+    if kind == "heat":
+        return HeatFilter(channels)
     if num_wavelets is None:
         raise InvalidInputError("filter='free' needs num_wavelets, the size of the graph")
     return FreeFilter(num_wavelets, channels, response)
+
+
+def _scale(levels: torch.Tensor) -> torch.Tensor:
+    """Return how often the nodes have been halved, 16 times or more as 1."""
+    return -torch.log2((1.0 - levels).clamp_min(2.0**-_HALVINGS)) / _HALVINGS
 
 
 def _chebyshev(s: torch.Tensor, degree: int) -> torch.Tensor:

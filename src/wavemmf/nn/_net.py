@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +11,7 @@ from torch.nn.functional import relu
 
 from ..errors import InvalidInputError
 from ._conv import WaveletConv
+from ._layer import WaveletLayer
 from ._propagation import WaveletPropagation
 from ._protocol import Basis
 from ._settings import NODE_PRESETS, NetSettings, check_channels, from_preset
@@ -24,13 +26,14 @@ class WaveletNet(torch.nn.Module):
     The preset "paper" is that of Hy and Kondor: a stack of wavelet convolutions with a diagonal
     filter for every pair of channels, rectifiers between them. "wavemmf" is our own and
     decoupled: a perceptron on the features of each node alone, then one learned propagation of
-    the class scores, by exact hops and a wavelet filter (`WaveletPropagation`).
+    the class scores, by exact hops and a wavelet filter (`WaveletPropagation`). "layers", ours
+    too, is for what depends on nodes far away: layers of wavelets and one hop (`WaveletLayer`).
 
     Parameters
     ----------
     in_channels, out_channels : int
         Numbers of features and of classes.
-    preset : {"wavemmf", "paper"}
+    preset : {"wavemmf", "layers", "paper"}
         Where the settings come from.
     num_wavelets : int, optional
         Size of the graph; needed for free gains.
@@ -40,8 +43,8 @@ class WaveletNet(torch.nn.Module):
     Shapes
     ------
     - input: features ``(n, in_channels)``, dense or (unless gains are per pair) as a
-      `SparseOperator`, and a `Basis`; decoupled networks also take the exact hop
-      (`wavemmf.nn.hop_operator`), and one between nodes that are alike
+      `SparseOperator`, and a `Basis`; decoupled and layered networks also take the exact hop
+      (`wavemmf.nn.hop_operator`), and decoupled ones one between nodes that are alike
     - output: unnormalised log-probabilities ``(n, out_channels)``
 
     Examples
@@ -65,9 +68,7 @@ class WaveletNet(torch.nn.Module):
         super().__init__()
         self.channels = check_channels(in_channels, out_channels)
         self.settings = s = from_preset(NODE_PRESETS, preset, settings)
-        widths = [in_channels, *[s.hidden] * (s.layers - 1), out_channels]
-        make = torch.nn.Linear if s.decoupled else _conv_maker(s, num_wavelets)
-        self.layers = torch.nn.ModuleList(make(a, b) for a, b in pairwise(widths))
+        self.layers = torch.nn.ModuleList(_layers(in_channels, out_channels, s, num_wavelets))
         self.propagation = (
             WaveletPropagation(
                 out_channels,
@@ -99,10 +100,11 @@ class WaveletNet(torch.nn.Module):
     ) -> torch.Tensor:
         """Return the class scores of all nodes."""
         self._check_operators(x, basis, hop, similar)
+        last = len(self.layers) - 1
         for i, layer in enumerate(self.layers):
             rate = self.settings.dropout if i else self.settings.input_dropout
-            h = self._layer(layer, x, rate, basis)
-            x = h if i == len(self.layers) - 1 else relu(h)
+            h = self._layer(layer, x, rate, basis, hop)
+            x = h if i == last or self.settings.layered else relu(h)
         if self.propagation is None:
             return h
         return self.propagation(h, basis, hop, similar)
@@ -112,7 +114,7 @@ class WaveletNet(torch.nn.Module):
         s = self.settings
         calls = ["data.x"]
         calls += ["wm.nn.wavelet_basis(data)" if s.filter != "none" else "None"]
-        calls += ["wm.nn.hop_operator(data)"] * s.decoupled
+        calls += ["wm.nn.hop_operator(data)"] * (s.decoupled or s.layered)
         if s.decoupled and s.similar_hops:
             calls += [f"wm.nn.hop_operator(wm.graphs.similarity_graph(data.x, {s.neighbors}))"]
         wanted = (x if isinstance(x, torch.Tensor | SparseOperator) else None, basis, hop, similar)
@@ -122,17 +124,32 @@ class WaveletNet(torch.nn.Module):
                     f"the network has no {call.removeprefix('wm.')}: call net({', '.join(calls)})"
                 )
 
-    def _layer(self, layer: Any, x: Any, rate: float, basis: Any) -> torch.Tensor:
-        if self.settings.decoupled:
+    def _layer(self, layer: Any, x: Any, rate: float, basis: Any, hop: Any) -> torch.Tensor:
+        if isinstance(layer, torch.nn.Linear):
             return apply_linear(layer, x, rate, self.training)
-        mapped: torch.Tensor = layer(drop_features(x, rate, self.training), basis)
+        x = drop_features(x, rate, self.training)
+        mapped: torch.Tensor = layer(x, basis, hop) if self.settings.layered else layer(x, basis)
         return mapped
 
 
-def _conv_maker(s: NetSettings, num_wavelets: int | None) -> Any:
-    settings = {"degree": s.degree} if s.filter == "spectral" else {"num_wavelets": num_wavelets}
+def _layers(
+    inputs: int, outputs: int, s: NetSettings, num_wavelets: int | None
+) -> list[torch.nn.Module]:
+    if s.layered:
+        make = partial(WaveletLayer, s.hidden, s.hidden, s.filter, num_wavelets, s.response)
+        inner = (make(**_degrees(s)) for _ in range(s.layers))
+        return [torch.nn.Linear(inputs, s.hidden), *inner, torch.nn.Linear(s.hidden, outputs)]
+    widths = pairwise([inputs, *[s.hidden] * (s.layers - 1), outputs])
+    if s.decoupled:
+        return [torch.nn.Linear(a, b) for a, b in widths]
+    return [
+        WaveletConv(a, b, s.filter, s.gains, num_wavelets, s.response, s.bias, **_degrees(s))
+        for a, b in widths
+    ]
 
-    def make(a: int, b: int) -> WaveletConv:
-        return WaveletConv(a, b, s.filter, s.gains, response=s.response, bias=s.bias, **settings)  # type: ignore[arg-type]
 
-    return make
+def _degrees(s: NetSettings) -> dict[str, Any]:
+    if s.filter != "spectral":
+        return {}
+    names = ("degree", "level_degree", "scale_degree")
+    return {name: getattr(s, name) for name in names}

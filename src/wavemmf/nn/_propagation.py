@@ -8,7 +8,7 @@ import torch
 
 from .._validation import check_choice, check_integer
 from ..errors import InvalidInputError
-from ._filters import FILTERS, WaveletFilter, make_filter
+from ._filters import WaveletFilter, make_filter
 from ._protocol import Basis
 from ._responses import pagerank_tail
 from ._sparse import SparseOperator
@@ -83,7 +83,7 @@ class WaveletPropagation(torch.nn.Module):
         super().__init__()
         self.hops = check_integer("hops", hops, 0)
         self.teleport = teleport
-        check_choice("filter", filter, (*FILTERS, "none"))
+        check_choice("filter", filter, ("spectral", "free", "none"))
         shape = (channels,) if gains == "channel" else (1,)
         settings = {"degree": degree} if filter == "spectral" else {}
         self.filter = (

@@ -39,6 +39,9 @@ class NetSettings:
     decoupled : bool
         Classify every node by its own features first, and then propagate the classes once;
         otherwise every layer is a wavelet convolution.
+    layered : bool
+        Layers are `WaveletLayer`, between a linear map before and one after them, and not
+        convolutions.
     hops : int
         Exact hops 0 to `hops` of the propagation, with a learned weight each (decoupled only).
     teleport : float
@@ -47,9 +50,9 @@ class NetSettings:
         Hops between nodes that are alike, and how many such neighbours a node has (decoupled
         only); see `wavemmf.graphs.similarity_graph`.
     filter, gains : str
-        As for `WaveletConv`; "none" leaves a decoupled network with exact hops alone.
-    degree : int
-        Degree of a spectral filter.
+        As for `WaveletConv`; "none" leaves a decoupled or layered network with exact hops alone.
+    degree, level_degree, scale_degree : int
+        Degrees of a spectral filter in frequency, level and scale.
     response : {"heat", "pagerank", "ones", "zeros"}
         Where the gains of convolutions start. A decoupled network starts at personalised
         PageRank.
@@ -62,6 +65,7 @@ class NetSettings:
     input_dropout: float = 0.5
     dropout: float = 0.5
     decoupled: bool = True
+    layered: bool = False
     hops: int = 4
     teleport: float = 0.1
     similar_hops: int = 0
@@ -69,20 +73,26 @@ class NetSettings:
     filter: str = "spectral"
     gains: str = "all"
     degree: int = 10
+    level_degree: int = 1
+    scale_degree: int = 0
     response: str = "heat"
     bias: bool = True
 
     def __post_init__(self) -> None:
         for name in ("layers", "hidden", "neighbors"):
             check_integer(name, getattr(self, name), 1)
-        for name in ("hops", "similar_hops", "degree"):
+        for name in ("hops", "similar_hops", "degree", "level_degree", "scale_degree"):
             check_integer(name, getattr(self, name), 0)
         _check_shares(self, "input_dropout", "dropout", "teleport")
         check_choice("filter", self.filter, (*FILTERS, "none"))
-        if self.filter == "none" and not self.decoupled:
+        if self.layered and self.decoupled:
             raise InvalidInputError(
-                'filter="none" leaves a decoupled network with its exact hops; convolutions '
-                "without a filter would see no neighbours at all"
+                "a network is layered or decoupled: layered=True takes decoupled=False"
+            )
+        if self.filter == "none" and not (self.decoupled or self.layered):
+            raise InvalidInputError(
+                'filter="none" leaves decoupled and layered networks with their exact hops; '
+                "convolutions without a filter would see no neighbours at all"
             )
         check_choice("gains", self.gains, ("all", "channel", "pair"))
         check_choice("response", self.response, RESPONSES)
@@ -196,7 +206,8 @@ def from_preset(
 
 #: Networks for nodes. "paper": six wavelet convolutions of 100 channels, with a free gain for every
 #: wavelet and pair of channels. "wavemmf", our own: features first, then one propagation by exact
-#: hops and a wavelet filter.
+#: hops and a wavelet filter. "layers", our own too: layers of wavelets and one hop, for what
+#: depends on nodes far away.
 NODE_PRESETS = {
     "paper": NetSettings(
         layers=6,
@@ -209,6 +220,15 @@ NODE_PRESETS = {
         bias=False,
     ),
     "wavemmf": NetSettings(input_dropout=0.8, dropout=0.8, hops=10, similar_hops=3),
+    "layers": NetSettings(
+        layers=4,
+        input_dropout=0.0,
+        dropout=0.5,
+        decoupled=False,
+        layered=True,
+        filter="heat",
+        gains="channel",
+    ),
 }
 
 #: Networks for graphs. "paper": six wavelet convolutions of 32 channels, with gains for every pair

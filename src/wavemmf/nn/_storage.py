@@ -13,9 +13,21 @@ from ._basis import WaveletBasis
 from ._net import WaveletNet
 from ._sparse import SparseOperator
 
-__all__ = ["SavedNet", "load_net", "save_net"]
+__all__ = ["SavedNet", "load_net", "read_net", "save_net", "write_net"]
+
+# Settings that numbers are counted by; files of earlier versions do not name all of them.
+_COUNTED = ("layers", "hops", "similar_hops", "degree", "level_degree", "scale_degree")
 
 _FILE = TensorFile("wavemmf-net", "a network", 1)
+
+
+class SavedNet(NamedTuple):
+    """A network and what it works with; ``net(x, *saved[1:])`` runs it."""
+
+    net: WaveletNet
+    basis: WaveletBasis
+    hop: SparseOperator | None
+    similar: SparseOperator | None
 
 
 def save_net(
@@ -38,23 +50,7 @@ def save_net(
     hop, similar : SparseOperator, optional
         The exact hop of a decoupled network, and the one between nodes that are alike.
     """
-    header = {
-        "channels": list(net.channels),
-        "num_wavelets": basis.n,
-        "learn": basis.learn,
-        "settings": net.settings.to_json(),
-    }
-    modules: dict[str, Any] = {"net": net, "basis": basis, "hop": hop, "similar": similar}
-    _FILE.write(path, header, {n: m.state_dict() for n, m in modules.items() if m is not None})
-
-
-class SavedNet(NamedTuple):
-    """A network and what it works with; ``net(x, *saved[1:])`` runs it."""
-
-    net: WaveletNet
-    basis: WaveletBasis
-    hop: SparseOperator | None
-    similar: SparseOperator | None
+    write_net(path, SavedNet(net, basis, hop, similar), {})
 
 
 def load_net(path: str | os.PathLike[str]) -> SavedNet:
@@ -76,13 +72,32 @@ def load_net(path: str | os.PathLike[str]) -> SavedNet:
     ...     load_net(pathlib.Path(folder, "net.safetensors"))[1].n
     34
     """
-    return _FILE.read(path, _rebuild)
+    return read_net(path)[1]
+
+
+def write_net(path: str | os.PathLike[str], parts: SavedNet, header: dict[str, Any]) -> None:
+    """Write a network and what it works with, and beside its settings the `header`."""
+    net, basis = parts.net, parts.basis
+    described = {
+        "channels": list(net.channels),
+        "num_wavelets": basis.n,
+        "learn": basis.learn,
+        "settings": net.settings.to_json(),
+        **header,
+    }
+    held = {name: part for name, part in parts._asdict().items() if part is not None}
+    _FILE.write(path, described, {name: part.state_dict() for name, part in held.items()})
+
+
+def read_net(path: str | os.PathLike[str]) -> tuple[dict[str, Any], SavedNet]:
+    """Return the description of a network in a file, and the network with what it works with."""
+    return _FILE.read(path, lambda header, groups: (header, _rebuild(header, groups)))
 
 
 def _rebuild(header: dict[str, Any], groups: dict[str, dict[str, torch.Tensor]]) -> SavedNet:
     inputs, outputs = header["channels"]
     settings = dict(header["settings"], num_wavelets=header["num_wavelets"])
-    lengths = {name: settings[name] for name in ("layers", "hops", "similar_hops", "degree")}
+    lengths = {name: settings[name] for name in _COUNTED if name in settings}
 
     def make() -> WaveletNet:
         return WaveletNet(inputs, outputs, **settings)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from ..._subsets import check_subsets
 from ..._validation import check_choice, check_integer
 from ...datasets import data_file
 from ...errors import FileFormatError, InvalidInputError
 from ...io._text import read_integers
-from .._subsets import check_subsets
 
 __all__ = ["FOLDS", "Fold", "inner_holdout", "make_folds"]
 

@@ -14,7 +14,7 @@ from torch.nn.functional import cross_entropy
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from ..._progress import Progress, silent
-from .._subsets import check_inside
+from ..._subsets import check_inside
 from ._folds import Fold, Integers
 from ._packed import PackedGraphs
 from ._recipes import GraphTraining
@@ -103,11 +103,20 @@ def probabilities(net: torch.nn.Module, batches: Sequence[Any]) -> Floats:
 
 
 def _running_mean(net: torch.nn.Module, steps: float) -> Any:
-    """Return a copy of the network whose weights follow, averaged over about so many steps."""
+    """Return a copy of the network whose weights follow, averaged over about so many steps.
+
+    It is averaged over fewer at first: what normalisation holds before it has seen data, and the
+    first weights, are soon forgotten.
+    """
     if steps <= 0.0:
         return None
-    mean = get_ema_multi_avg_fn(max(0.0, 1.0 - 1.0 / steps))
-    return AveragedModel(net, multi_avg_fn=mean, use_buffers=True)
+    longest = max(0.0, 1.0 - 1.0 / steps)
+
+    def follow(mean: Any, now: Any, count: Any) -> None:
+        kept = min(longest, (1.0 + float(count)) / (10.0 + float(count)))
+        get_ema_multi_avg_fn(kept)(mean, now, count)
+
+    return AveragedModel(net, multi_avg_fn=follow, use_buffers=True)
 
 
 def _epoch(net: torch.nn.Module, batches: Any, optimizer: Any, averaged: Any) -> None:

@@ -11,27 +11,30 @@ from ..._optional import require
 
 require("torch", extra="torch")
 
+from ...nn import NodeTraining  # noqa: E402
+from ...nn._split import Split  # noqa: E402
+from ...nn._train import NodeOutcome, train_nodes  # noqa: E402
 from ._classify import NodeClassification, classify_nodes  # noqa: E402
 from ._models import NODE_BASELINES, NODE_MODELS  # noqa: E402
-from ._problem import NODE_DATASETS, NodeProblem, load_node_problem  # noqa: E402
-from ._recipes import NODE_RECIPES, NodeRecipe, NodeTraining  # noqa: E402
-from ._splits import SPLITS, Split, make_split  # noqa: E402
-from ._train import NodeOutcome, train_nodes  # noqa: E402
+from ._problem import NODE_DATASETS, NodeProblem, load_node_problem, read_node_problem  # noqa: E402
+from ._recipes import NODE_RECIPES  # noqa: E402
+from ._splits import PUBLIC, SPLITS, make_split  # noqa: E402
 
 __all__ = [
     "NODE_BASELINES",
     "NODE_DATASETS",
     "NODE_MODELS",
     "NODE_RECIPES",
+    "PUBLIC",
     "SPLITS",
     "NodeClassification",
     "NodeOutcome",
     "NodeProblem",
-    "NodeRecipe",
     "NodeTraining",
     "Split",
     "classify_nodes",
     "load_node_problem",
     "make_split",
+    "read_node_problem",
     "train_nodes",
 ]

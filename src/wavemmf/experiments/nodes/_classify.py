@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,11 @@ from ..._fingerprint import fingerprint
 from ..._progress import Progress, silent
 from ..._validation import check_choice, check_integer
 from ...errors import InvalidInputError
+from ...nn._train import NodeOutcome, train_nodes
 from .._results import ResultStore, mean_and_error
 from ._models import NODE_MODELS, make_node_model
 from ._problem import NodeProblem, load_node_problem
-from ._splits import SPLITS, make_split
-from ._train import NodeOutcome, train_nodes
+from ._splits import SPLITS
 
 __all__ = ["NodeClassification", "classify_nodes"]
 
@@ -61,6 +61,20 @@ class NodeClassification:
         """Standard deviation of the test accuracy over seeds; 0 for a single one."""
         return float(self.accuracies.std(ddof=1)) if len(self.seeds) > 1 else 0.0
 
+    def _mean(self, name: str) -> float:
+        return float(np.mean([getattr(outcome, name) for outcome in self.outcomes]))
+
+    def _areas(self) -> dict[str, float]:
+        """Return the area under the ROC curve, if epochs were chosen by it."""
+        areas = np.array([outcome.test_roc_auc for outcome in self.outcomes])
+        if (areas < 0.0).any():
+            return {}
+        return {
+            "roc_auc_mean": float(areas.mean()),
+            "roc_auc_std": float(areas.std(ddof=1)) if areas.size > 1 else 0.0,
+            "validation_roc_auc_mean": self._mean("validation_roc_auc"),
+        }
+
     def better_by(self, other: NodeClassification) -> tuple[float, float]:
         """Return the mean of this accuracy minus that of `other`, split by split, and its error.
 
@@ -85,9 +99,8 @@ class NodeClassification:
             "runs": len(self.seeds),
             "accuracy_mean": self.accuracy_mean,
             "accuracy_std": self.accuracy_std,
-            "validation_accuracy_mean": float(
-                np.mean([outcome.validation_accuracy for outcome in self.outcomes])
-            ),
+            "validation_accuracy_mean": self._mean("validation_accuracy"),
+            **self._areas(),
             "seconds_per_epoch": sum(o.seconds for o in self.outcomes)
             / sum(o.epochs for o in self.outcomes),
             "seeds": list(self.seeds),
@@ -165,11 +178,12 @@ def _run(
     epochs: int | None,
     store: ResultStore | None,
 ) -> tuple[NodeOutcome, dict[str, Any], str]:
-    nodes = make_split(split, problem.y.numpy(), seed, problem.public)
+    nodes = problem.split(split, seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         candidate = make_node_model(model, problem, epochs)
-        facts = {**candidate.facts, "training": candidate.training.to_json()}
+        training = replace(candidate.training, metric=problem.metric)
+        facts = {**candidate.facts, "training": training.to_json()}
         name = (problem.name, split, model, seed)
         key = fingerprint(
             "node run",
@@ -182,7 +196,7 @@ def _run(
         kept = None if store is None else store.load(name, key, NodeOutcome)
         if kept is not None:
             return kept, facts, nodes.protocol
-        outcome = train_nodes(candidate.net, candidate.scores, problem.y, nodes, candidate.training)
+        outcome = train_nodes(candidate.net, candidate.scores, problem.y, nodes, training)
         if store is not None:
             store.save(name, key, outcome.to_json())
     return outcome, facts, nodes.protocol

@@ -10,9 +10,10 @@ from typing import Any
 import torch
 
 from ..._validation import check_choice
-from ...nn import NetSettings, WaveletBasis, WaveletNet
+from ...nn import NetSettings, NodeTraining, WaveletBasis, WaveletNet
+from ...nn._plans import NodePlan, suited
 from ._problem import NodeProblem
-from ._recipes import NODE_RECIPES, NodeRecipe, NodeTraining
+from ._recipes import NODE_RECIPES
 
 __all__ = ["NODE_BASELINES", "NODE_MODELS", "NodeModel", "make_node_model"]
 
@@ -98,7 +99,8 @@ def _baseline(name: str, problem: NodeProblem) -> NodeModel:
     return NodeModel(net, lambda: net(x, problem.edge_index), training, facts)
 
 
-def _wavelet(recipe: NodeRecipe, problem: NodeProblem) -> NodeModel:
+def _wavelet(recipe: NodePlan, problem: NodeProblem) -> NodeModel:
+    recipe = suited(recipe, problem.x)
     basis = None if recipe.net.filter == "none" else _basis_for(recipe, problem)
     net = WaveletNet(
         problem.num_features,
@@ -123,7 +125,7 @@ def _wavelet(recipe: NodeRecipe, problem: NodeProblem) -> NodeModel:
     return NodeModel(trained, lambda: net(x, basis, problem.hops, similar), recipe.training, facts)
 
 
-def _basis_for(recipe: NodeRecipe, problem: NodeProblem) -> WaveletBasis:
+def _basis_for(recipe: NodePlan, problem: NodeProblem) -> WaveletBasis:
     basis = problem.basis(**recipe.basis)
     # The problem keeps its bases: one that is learned must not change for the next network.
     return copy.deepcopy(basis) if basis.learn else basis
@@ -144,10 +146,10 @@ def _gwnn(problem: NodeProblem) -> NodeModel:
     return NodeModel(net, lambda: net(problem.features, wavelets), NodeTraining(), facts)
 
 
-def _spectral_cnn(n: int) -> NodeRecipe:
+def _spectral_cnn(n: int) -> NodePlan:
     """Return two layers of free gains on the eigenbasis, which is that of a core of everything."""
     net = NetSettings(decoupled=False, filter="free", response="ones", hidden=_HIDDEN)
-    return NodeRecipe(net, NodeTraining(), {"core": n, "matrix": "normalized_laplacian"})
+    return NodePlan(net, NodeTraining(), {"core": n, "matrix": "normalized_laplacian"})
 
 
 def _count(net: torch.nn.Module) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,15 +16,18 @@ import torch
 from ..._cache import decisive
 from ..._fingerprint import fingerprint
 from ..._validation import check_choice
-from ...datasets import linqs, planetoid
+from ...datasets import linqs, planetoid, read_nodes
 from ...errors import InvalidInputError
 from ...graphs import Graph, karate, similarity_graph
 from ...nn import SparseOperator, WaveletBasis, hop_operator, wavelet_basis
+from ...nn._labels import check_classes, check_features, standardized
+from ...nn._plans import are_words
+from ...nn._split import Split
+from ...nn._training import METRICS
 from ._heat import HeatWavelets
-from ._labels import check_classes, check_features
 from ._splits import PUBLIC, make_split
 
-__all__ = ["NODE_DATASETS", "NodeProblem", "load_node_problem"]
+__all__ = ["NODE_DATASETS", "NodeProblem", "load_node_problem", "read_node_problem"]
 
 _LINQS = ("cora", "citeseer", "webkb")
 _PLANETOID = {
@@ -54,10 +59,13 @@ class NodeProblem:
         Features, finite; usually their rows add up to one. Networks take them as float32.
     y : integer tensor of shape (n,)
         Classes, counted from 0.
-    public : triple of int arrays, optional
-        The fixed split that came with the data: disjoint sets of nodes.
+    splits : sequence of triples of int arrays
+        Splits that came with the data: training, validation and test nodes. The split "public"
+        takes them in turn.
     cache : bool or folder, optional
         Where factorizations are kept; see `wavemmf.nn.wavelet_basis`.
+    metric : {"accuracy", "roc_auc"}
+        What epochs are chosen by; the second for two classes.
 
     Raises
     ------
@@ -74,8 +82,9 @@ class NodeProblem:
     graph: Graph
     x: torch.Tensor
     y: torch.Tensor
-    public: tuple[npt.NDArray[np.int64], ...] | None = None
+    splits: Sequence[tuple[npt.NDArray[np.int64], ...]] = ()
     cache: Any = None
+    metric: str = "accuracy"
     _bases: dict[str, WaveletBasis] = field(default_factory=dict, init=False)
     _similar: dict[int, SparseOperator] = field(default_factory=dict, init=False)
 
@@ -89,12 +98,18 @@ class NodeProblem:
             )
         object.__setattr__(self, "x", x)
         object.__setattr__(self, "y", y)
-        if self.public is not None:
-            make_split(PUBLIC, y.numpy(), public=self.public)  # for its complaints
+        check_choice("metric", self.metric, METRICS)
+        for seed in range(len(self.splits)):
+            self.split(PUBLIC, seed)  # for its complaints
 
     def fingerprint_parts(self) -> dict[str, Any]:
         """Return what the outcome of a training depends on, beside the network and the split."""
         return {"adjacency": self.graph.adjacency, "x": self.x, "y": self.y}
+
+    def split(self, name: str, seed: int) -> Split:
+        """Return a split by name; see `make_split`. The public ones are taken in turn."""
+        given = self.splits[seed % len(self.splits)] if self.splits else None
+        return make_split(name, self.y.numpy(), seed, given)
 
     @property
     def num_features(self) -> int:
@@ -170,7 +185,7 @@ def load_node_problem(name: str, cache: Any = None) -> NodeProblem:
     graph = linqs(name) if name in _LINQS else karate()
     features = sp.eye_array(graph.n) if graph.features is None else graph.features
     y = torch.from_numpy(np.array(graph.labels, dtype=np.int64))
-    return NodeProblem(name, graph, _normalised(features), y, None, cache)
+    return NodeProblem(name, graph, _normalised(features), y, cache=cache)
 
 
 def _normalised(features: Any) -> torch.Tensor:
@@ -183,5 +198,20 @@ def _normalised(features: Any) -> torch.Tensor:
 def _planetoid(name: str, cache: Any) -> NodeProblem:
     data = planetoid(_PLANETOID[name])
     y = torch.from_numpy(np.array(data.graph.labels, dtype=np.int64))
-    public = (data.train, data.validation, data.test)
-    return NodeProblem(name, data.graph, _normalised(data.graph.features), y, public, cache)
+    splits = ((data.train, data.validation, data.test),)
+    return NodeProblem(name, data.graph, _normalised(data.graph.features), y, splits, cache)
+
+
+def read_node_problem(path: str | os.PathLike[str], cache: Any = None) -> NodeProblem:
+    """Return data of one's own; see `wavemmf.datasets.read_nodes`.
+
+    Features are standardised, unless they are words: then rows add up to one. With two classes
+    epochs are chosen by the ROC AUC.
+    """
+    data = read_nodes(path)
+    table = sp.csr_array(data.graph.features)
+    x = check_features(torch.from_numpy(table.toarray()))
+    x = _normalised(table) if are_words(x) else standardized(x)
+    y = torch.from_numpy(np.array(data.graph.labels, dtype=np.int64))
+    metric = "roc_auc" if int(y.max()) == 1 else "accuracy"
+    return NodeProblem(data.graph.name, data.graph, x, y, data.splits, cache, metric)

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from ..._subsets import check_inside
 from ..._validation import check_choice, check_integer
 from ...errors import InvalidInputError
-from .._subsets import check_inside, check_subsets
+from ...nn._split import Split
 
 __all__ = ["PER_CLASS", "PUBLIC", "SPLITS", "UNIFORM", "Split", "make_split"]
 
 Integers = npt.NDArray[np.int64]
 
 #: Uniform random splits: percentages of training, validation and test nodes.
-UNIFORM = {"20/20/60": (20, 20), "40/20/40": (40, 20), "60/20/20": (60, 20)}
-#: The fixed split of the Planetoid data sets.
+UNIFORM = {"10/10/80": (10, 10), "20/20/60": (20, 20), "40/20/40": (40, 20), "60/20/20": (60, 20)}
+#: Splits that came with the data.
 PUBLIC = "public"
 #: The "60/20/20" of the GPRGNN literature, which is another protocol; see `make_split`.
 PER_CLASS = "60/20/20-per-class"
@@ -27,48 +27,10 @@ SPLITS = (*UNIFORM, PUBLIC, PER_CLASS)
 
 _PROTOCOLS = {
     **{name: f"uniform random {name} (training/validation/test)" for name in UNIFORM},
-    PUBLIC: "public split of Planetoid (20 per class/500/1000)",
+    PUBLIC: "splits that came with the data",
     PER_CLASS: "class-exhausting random 60/20/20 (equal numbers per class; not comparable with "
     "uniform splits)",
 }
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Disjoint sets of nodes.
-
-    Parameters
-    ----------
-    train, validation, test : int arrays
-        Indices of nodes, at least one each.
-    protocol : str
-        How they were chosen, in words.
-
-    Raises
-    ------
-    InvalidInputError, InputTypeError
-        If a set is empty, or a node is in two of them; the message names it.
-
-    Examples
-    --------
-    >>> Split([0, 2], [1], [3], "by hand").test
-    array([3])
-    """
-
-    train: Integers
-    validation: Integers
-    test: Integers
-    protocol: str
-
-    def __post_init__(self) -> None:
-        sets = check_subsets("node", **self.sets)
-        for name, indices in sets.items():
-            object.__setattr__(self, name, indices)
-
-    @property
-    def sets(self) -> dict[str, Integers]:
-        """The three sets by name."""
-        return {"train": self.train, "validation": self.validation, "test": self.test}
 
 
 def make_split(
@@ -110,8 +72,7 @@ def make_split(
     if name == PUBLIC:
         if public is None:
             raise InvalidInputError(
-                "this data set has no public split; take one of the planetoid data sets, or one "
-                f"of the splits {', '.join(UNIFORM)}"
+                f"this data came with no split; take one of {', '.join(UNIFORM)}"
             )
         train, validation, test = public
         fixed = Split(train, validation, test, _PROTOCOLS[name])

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ._recipes import NodeTraining
+from ._training import NodeTraining
 
 __all__ = ["parameter_groups"]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from ...errors import InputTypeError, InvalidInputError
+from ..errors import InputTypeError, InvalidInputError
 
-__all__ = ["check_classes", "check_features"]
+__all__ = ["check_classes", "check_features", "standardized"]
 
 
 def check_features(x: Any) -> torch.Tensor:
@@ -61,6 +61,21 @@ def check_classes(y: Any) -> torch.Tensor:
             f"y must hold classes counted from 0, but that of node {node} is {classes[node].item()}"
         )
     return classes
+
+
+def standardized(table: torch.Tensor) -> torch.Tensor:
+    """Return columns of mean 0 and standard deviation 1; constant columns become 0.
+
+    Examples
+    --------
+    >>> standardized(torch.tensor([[1.0, 7.0], [3.0, 7.0]]))
+    tensor([[-1.,  0.],
+            [ 1.,  0.]])
+    """
+    columns = table.double()
+    spread = columns.std(dim=0, correction=0)
+    spread = torch.where(spread > 0.0, spread, torch.ones(()))
+    return ((columns - columns.mean(dim=0)) / spread).float()
 
 
 def _kind(value: Any) -> str:

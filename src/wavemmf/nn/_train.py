@@ -11,13 +11,14 @@ from typing import Any
 import torch
 from torch.nn.functional import cross_entropy
 
-from ..._progress import Progress, silent
-from ...errors import InvalidInputError
+from .._progress import Progress, silent
 from .._subsets import check_inside
+from ..errors import InvalidInputError
 from ._labels import check_classes
+from ._metrics import accuracy, roc_auc
 from ._parameters import parameter_groups
-from ._recipes import NodeTraining
-from ._splits import Split
+from ._split import Split
+from ._training import NodeTraining
 
 __all__ = ["NodeOutcome", "train_nodes"]
 
@@ -36,7 +37,9 @@ class NodeOutcome:
     best_epoch, epochs : int
         The epoch chosen by the validation nodes, and how many were run.
     seconds : float
-        Time of the training alone.
+        Processor time of the training alone, of all threads.
+    test_roc_auc, validation_roc_auc : float
+        The same as areas under the ROC curve, if the epoch was chosen by that; otherwise -1.
     """
 
     test_accuracy: float
@@ -44,6 +47,8 @@ class NodeOutcome:
     best_epoch: int
     epochs: int
     seconds: float
+    test_roc_auc: float = -1.0
+    validation_roc_auc: float = -1.0
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -91,8 +96,9 @@ def train_nodes(
     check_inside("node", len(y), **split.sets)
     train, validation = torch.from_numpy(split.train), torch.from_numpy(split.validation)
     optimizer = torch.optim.Adam(parameter_groups(net, s), lr=s.learning_rate)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, s.epochs) if s.decay else None
     choice = _Choice()
-    start = time.perf_counter()
+    start = time.process_time()
     epoch = 0
     for epoch in range(1, s.epochs + 1):
         net.train()
@@ -105,14 +111,22 @@ def train_nodes(
             )
         loss.backward()
         optimizer.step()
-        choice.see(net, epoch, *_judge(net, scores, y, validation))
-        progress(epoch, s.epochs, f"validation accuracy {choice.accuracy:.3f}")
+        if schedule is not None:
+            schedule.step()
+        if epoch % s.every == 0 or epoch == s.epochs:
+            choice.see(net, epoch, *_judge(net, scores, y, validation, s.metric))
+        progress(epoch, s.epochs, f"validation {choice.value:.3f}")
         if epoch - choice.last_progress >= s.patience:
             break
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     net.load_state_dict(choice.state)
-    accuracy, _ = _judge(net, scores, y, torch.from_numpy(split.test))
-    return NodeOutcome(accuracy, choice.accuracy, choice.epoch, epoch, seconds)
+    test = torch.from_numpy(split.test)
+    told = {
+        f"{name}_{metric}": _judge(net, scores, y, nodes, metric)[0]
+        for name, nodes in (("test", test), ("validation", validation))
+        for metric in dict.fromkeys(("accuracy", s.metric))
+    }
+    return NodeOutcome(best_epoch=choice.epoch, epochs=epoch, seconds=seconds, **told)
 
 
 def _loss(
@@ -131,19 +145,19 @@ def _loss(
 
 
 class _Choice:
-    """The epoch with the best validation accuracy, and when there was progress last."""
+    """The epoch that was best on the validation nodes, and when there was progress last."""
 
     def __init__(self) -> None:
-        self.accuracy, self.loss, self.lowest = -1.0, float("inf"), float("inf")
+        self.value, self.loss, self.lowest = -1.0, float("inf"), float("inf")
         self.epoch = self.last_progress = 0
         self.state: dict[str, Any] = {}
 
-    def see(self, net: torch.nn.Module, epoch: int, accuracy: float, loss: float) -> None:
-        if accuracy > self.accuracy or loss < self.lowest:
+    def see(self, net: torch.nn.Module, epoch: int, value: float, loss: float) -> None:
+        if value > self.value or loss < self.lowest:
             self.last_progress = epoch
         self.lowest = min(self.lowest, loss)
-        if (accuracy, -loss) > (self.accuracy, -self.loss):
-            self.accuracy, self.loss, self.epoch = accuracy, loss, epoch
+        if (value, -loss) > (self.value, -self.loss):
+            self.value, self.loss, self.epoch = value, loss, epoch
             self.state = copy.deepcopy(net.state_dict())
 
 
@@ -153,8 +167,9 @@ def _judge(
     scores: Callable[[], torch.Tensor],
     y: torch.Tensor,
     nodes: torch.Tensor,
+    metric: str,
 ) -> tuple[float, float]:
     net.eval()
     given, wanted = scores()[nodes], y[nodes]
-    accuracy = (given.argmax(dim=1) == wanted).double().mean().item()
-    return accuracy, cross_entropy(given, wanted).item()
+    value = roc_auc(given, wanted) if metric == "roc_auc" else accuracy(given, wanted)
+    return value, cross_entropy(given, wanted).item()

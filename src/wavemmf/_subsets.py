@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputTypeError, InvalidInputError
+from .errors import InputTypeError, InvalidInputError
 
 __all__ = ["check_inside", "check_subsets"]
 
