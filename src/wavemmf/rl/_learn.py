@@ -62,12 +62,12 @@ def run(
     """Run the algorithm; the numbers are those of the lines in the paper."""
     episodes = check_integer("episodes", episodes, 0)
     check_checkpoint(checkpoint, checkpoint_seconds)
-    history = trainer.history
     with one_thread(), progress_shown("training", progress) as trainer.progress:
         for problem in trainer.problems:
             choose_survivors(trainer.policy, problem)
         if checkpoint is not None:
             trainer.keep(checkpoint, checkpoint_seconds, episodes)
+        history = trainer.history  # with what was played before, if a checkpoint was taken up
         clock = _Clock(trainer, episodes)
         try:
             trainer.begin()  # 2: the policy has its first parameters
