@@ -22,7 +22,9 @@ graph = wm.graphs.Graph(0.5 * (weights + weights.T), name="weighted grid")
 parts = wm.rl.clusters(graph, size=50, seed=0)
 print(f"{graph.n} nodes, {len(parts)} clusters to train on")
 
-policy = wm.rl.train_policy(parts, k=8, core=0.1, episodes=64, preset="guided", seed=0)
+policy = wm.rl.train_policy(
+    parts, k=8, core=0.1, episodes=64, preset="transfer", rewards="closed_form", seed=0
+)
 
 # %%
 # The whole graph at once, by the policy and by other selectors.

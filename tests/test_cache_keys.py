@@ -504,13 +504,14 @@ def test_a_training_goes_on_with_nothing_changed(
     path = tmp_path / "state"
     settings: dict[str, Any] = {
         "A": MATRIX, "k": 4, "core": 28, "episodes": 4, "batch": 2, "seed": 0, "checkpoint": path,
+        "preset": "reduced-variance",
     }  # fmt: skip
     train_policy(callback=interrupt, **settings)
     training: dict[str, Any] = {
         "batch": 4, "learning_rate": 0.5, "discount": 0.5, "baseline": "moving",
         "normalize": False, "entropy": 0.5, "imitation": 2, "window": 2, "rewards": "stiefel",
         "steps": 7, "intermediate": True, "logarithmic": True, "epochs": 2, "clip": 0.3,
-        "update": "plain",
+        "update": "plain", "halving": True,
     }  # fmt: skip
     assert {field.name for field in fields(PolicyTraining)} == set(training)
     changed = {

@@ -318,7 +318,7 @@ def test_sigterm_leaves_a_checkpoint(tmp_path):
 
 def test_time_left_is_told_inside_the_first_batch(monkeypatch):
     pytest.importorskip("torch")
-    monkeypatch.setattr("wavemmf.rl._trainer._TELL_EVERY", 0.0)
+    monkeypatch.setattr("wavemmf.rl._learn._TELL_EVERY", 0.0)
     notes = []
     wm.rl.train_policy(
         wm.graphs.karate(), core=8, k=4, episodes=16,

@@ -16,9 +16,9 @@ from wavemmf.errors import FileFormatError, InvalidInputError  # noqa: E402
 from wavemmf.factorization import Factorization  # noqa: E402
 from wavemmf.rl import PRESETS, Policy, PolicySettings, load_policy  # noqa: E402
 from wavemmf.rl._features import facts_of_original, stack_features  # noqa: E402
+from wavemmf.rl._inputs import problem_for  # noqa: E402
 from wavemmf.rl._messages import Messages  # noqa: E402
 from wavemmf.rl._play import choose_survivors, likelihoods, play  # noqa: E402
-from wavemmf.rl._problem import Problem  # noqa: E402
 from wavemmf.rl._schedule import plan_levels  # noqa: E402
 from wavemmf.select import Greedy  # noqa: E402
 from wavemmf.select._plan import Selector, Task  # noqa: E402
@@ -37,11 +37,13 @@ KINDS = {
         GUIDED, propagate="matrix", refresh=2, wavelets="pivot", group_prior=2.0
     ),
     "identities": PRESETS["identities"].policy,
+    "groups": PRESETS["groups"].policy,
+    "transfer": replace(PRESETS["transfer"].policy, few=None, survivors="nearest"),
 }  # fmt: skip
 
 
 def problem_of(settings, a, core, k, drop=1):
-    return Problem(a, plan_levels(len(a), core, k, drop), settings.scored)
+    return problem_for(settings, a, plan_levels(len(a), core, k, drop))
 
 
 def stirred(settings, seed=1):
@@ -174,7 +176,10 @@ class TestLikelihood:
         scores = None if decisions.scores is None else decisions.scores[level, b : b + 1]
         relations = None if decisions.relations is None else decisions.relations[level, b : b + 1]
         z = policy.pivot_logits(pivots, scores)[0]
-        total = z[action[0]] - torch.logsumexp(z[left], 0)
+        possible = decisions.pivots[level, b].nonzero()[:, 0].tolist()
+        total = z[action[0]] - torch.logsumexp(z[possible], 0)
+        if policy.settings.actions == "groups":
+            return total
         left.remove(action[0])
         z = policy.partner_logits(partners, torch.tensor(action[:1]), relations)[0]
         for member in action[1:]:
@@ -230,13 +235,15 @@ class TestSelector:
                 expected = Factorization.from_rotations(KARATE, rotations).error()
                 assert error == pytest.approx(expected, rel=1e-8)
 
-    def test_guided_starts_as_good_as_greedy(self):
-        f = Factorization.from_rotations(KARATE, Policy(GUIDED).select(KARATE, Task(8, 8, 1)))
+    @pytest.mark.parametrize("preset", ["guided", "groups"])
+    def test_they_start_as_good_as_greedy(self, preset):
+        policy = Policy(PRESETS[preset].policy)
+        f = Factorization.from_rotations(KARATE, policy.select(KARATE, Task(8, 8, 1)))
         runs = Greedy().sample(KARATE, Task(8, 8, 1), 40)
         errors = [Factorization.from_rotations(KARATE, each).error() for each in runs]
         assert f.error() < np.median(errors)
 
-    @pytest.mark.parametrize("kind", ["guided", "guided_graph"])
+    @pytest.mark.parametrize("kind", ["guided", "guided_graph", "groups"])
     @pytest.mark.parametrize("drop", [1, 3])
     def test_rounds_on_large_sparse_matrices(self, kind, drop, monkeypatch):
         monkeypatch.setattr("wavemmf.rl._selection._ROUNDS_FROM", 100)

@@ -58,15 +58,22 @@ def train(
     preset: Annotated[
         str,
         typer.Option(
-            metavar="paper|reduced-variance|identities|guided",
-            help="The paper's agent and update rule, or ours, the last the strongest.",
+            metavar="groups|transfer|guided|identities|reduced-variance|paper",
+            help="What learns: ours for one graph, ours for many, ..., the paper's agent and rule.",
         ),
-    ] = "reduced-variance",
+    ] = "groups",
     clusters: Annotated[
         int | None, typer.Option(help="Cut every input into clusters of so many vertices first.")
     ] = None,
     batch: Annotated[int | None, typer.Option(help="Episodes per update.")] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Step size.")] = None,
+    rewards: Annotated[
+        str | None,
+        typer.Option(
+            metavar="closed_form|stiefel",
+            help="Judge episodes with closed-form or with optimised rotations.",
+        ),
+    ] = None,
     imitation: Annotated[
         int | None, typer.Option(help="Demonstrations of the greedy selector to learn from first.")
     ] = None,
@@ -90,7 +97,8 @@ def train(
     \b
     Examples:
       wavemmf policy train karate --core 8 --k 8 -o karate.safetensors --curve karate.png
-      wavemmf policy train cora --clusters 100 --core 0.1 --k 8 --preset guided -o cora.safetensors
+      wavemmf policy train cora --clusters 100 --core 0.1 --k 8 --preset transfer \\
+        --rewards closed_form -o cora.safetensors
     """  # noqa: D301
     from ..rl import train_policy, write_curve
     from ..rl._curve import check_curve_path
@@ -101,7 +109,8 @@ def train(
     for path in curve or ():
         check_curve_path(path)
     settings = given(
-        batch=batch, learning_rate=learning_rate, imitation=imitation, window=window,
+        batch=batch, learning_rate=learning_rate, rewards=rewards, imitation=imitation,
+        window=window,
         checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds,
     )  # fmt: skip
     graphs = _training_graphs(inputs, clusters, seed)

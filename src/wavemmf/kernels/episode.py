@@ -12,13 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
-from .blocks import dense_blocks, gathered_blocks
-from .candidates import keep_best, wavelets_of
-from .greedy_dense import _downdate_gram, _mark_touched
+from .blocks import dense_blocks
+from .greedy_dense import Choice, _downdate_gram, _mark_touched
 from .local import complete_rotation, local_score
+from .pivots import new_memory, score_pivot
 from .rotate import TILE, rotate_symmetric
 
-__all__ = ["advance", "clear_rows", "score_dirty", "take_level"]
+__all__ = ["advance", "clear_rows", "score_dirty", "shortlist", "take_level"]
 
 # A row counts as a neighbour of the pivot if their squared cosine is at least this.
 SIGNIFICANT = 1e-4
@@ -42,8 +42,8 @@ def take_level(matrix, rows, allowed, count, nearest, buffer, support):
 
 @jit
 def advance(
-    matrices, masks, grams, energies, groups, sizes, scores, neighbors, dirty,
-    actions, marked, count, drop, anywhere, scored, nearest,
+    matrices, masks, grams, energies, groups, sizes, scores, neighbors, dirty, noises, random,
+    actions, marked, count, drop, anywhere, scored, nearest, shift, few,
     out_groups, out_sizes, out_wavelets, out_blocks, out_costs, first, last,
 ):  # fmt: skip
     """Take one level in the episodes from `first` up to `last`.
@@ -84,54 +84,80 @@ def advance(
             clear_rows(matrix, dropped[q : q + 1])
         if scored:
             clear_rows(gram, dropped)
-            _score_one(
-                matrix, masks[b], gram, energy,
-                groups[b], sizes[b], scores[b], neighbors[b], dirty[b], drop,
-            )  # fmt: skip
-
-
-@jit
-def score_dirty(
-    matrices, masks, grams, energies, groups, sizes, scores, neighbors, dirty, drop, first, last
-):
-    """Find group and score of every active pivot that is marked, in the given episodes."""
-    for b in range(first, last):
-        _score_one(
-            matrices[b], masks[b], grams[b], energies[b],
-            groups[b], sizes[b], scores[b], neighbors[b], dirty[b], drop,
+    if scored:
+        score_dirty(
+            matrices, masks, grams, energies, groups, sizes, scores, neighbors, dirty,
+            noises, random, drop, shift, few, first, last,
         )  # fmt: skip
 
 
 @jit
-def _score_one(matrix, mask, gram, energy, groups, sizes, scores, neighbors, dirty, drop):
-    best = np.empty(groups.shape[1])
-    for p in range(mask.size):
-        if not (dirty[p] and mask[p]):
-            continue
-        dirty[p] = False
-        size, neighbors[p] = _most_correlated(p, gram[p], energy, groups[p], best)
-        sizes[p] = size
-        local_gram, local_block = gathered_blocks(matrix, gram, groups[p, :size])
-        wavelets = wavelets_of(size, drop)
-        scores[p] = local_score(local_gram, local_block, wavelets)[0] / wavelets
+def score_dirty(
+    matrices, masks, grams, energies, groups, sizes, scores, neighbors, dirty, noises, random,
+    drop, shift, few, first, last,
+):  # fmt: skip
+    """Find group and score of the active pivots that are marked, in the given episodes.
+
+    Only the `few` pivots with the lowest scores are brought up to date: a rotation rarely makes a
+    group cheaper. Groups are those of the greedy selector, with noise on correlations as strong as
+    the episode has it.
+    """
+    n, k = masks.shape[1], groups.shape[2]
+    memory = new_memory()
+    for b in range(first, last):
+        choice = Choice(drop, k == 2, False, 0.0, noises[b], shift, False)
+        memory[1][:] = -1
+        p = _stale_pivot(scores[b], masks[b], dirty[b], few)
+        while p >= 0:
+            dirty[b, p] = False
+            score_pivot(
+                p, matrices[b], grams[b], energies[b], n, choice, random[b : b + 1],
+                groups[b], sizes[b], scores[b], memory, 0,
+            )  # fmt: skip
+            neighbors[b, p] = _near(p, grams[b, p], energies[b])
+            p = _stale_pivot(scores[b], masks[b], dirty[b], few)
 
 
 @jit
-def _most_correlated(p, row, energy, group, best):
-    """Pivot `p` and its best partners by ``g_pj^2 / g_jj``; and how many rows are near to it."""
-    group[0] = p
-    size = 1
-    near = 0
+def _stale_pivot(scores, mask, dirty, few):
+    """The first pivot of the few lowest scores whose score is not up to date; -1 if all are."""
+    if few >= mask.size:
+        for p in range(mask.size):
+            if dirty[p] and mask[p]:
+                return p
+        return -1
+    for p in shortlist(scores, mask, few):
+        if p >= 0 and dirty[p]:
+            return p
+    return -1
+
+
+@jit
+def shortlist(scores, mask, few):
+    """The active rows with the lowest scores, lowest first, padded by -1; of equals the first."""
+    rows = np.full(few, -1, np.int64)
+    size = 0
+    for p in range(mask.size):
+        if not mask[p] or (size == few and not scores[p] < scores[rows[few - 1]]):
+            continue
+        size = min(size + 1, few)
+        place = size - 1
+        while place > 0 and scores[rows[place - 1]] > scores[p]:
+            rows[place] = rows[place - 1]
+            place -= 1
+        rows[place] = p
+    return rows
+
+
+@jit
+def _near(p, row, energy):
+    """How many rows are correlated with pivot `p`."""
+    count = 0
     limit = SIGNIFICANT * energy[p]
     for j in range(row.size):
-        squared = row[j] * row[j]
-        if j == p or squared == 0.0 or energy[j] <= 0.0:
-            continue
-        relative = squared / energy[j]
-        if relative > limit:
-            near += 1
-        size = keep_best(best, group, size, relative, j)
-    return size, near
+        if j != p and row[j] * row[j] > limit * energy[j]:
+            count += 1
+    return count
 
 
 @jit

@@ -8,6 +8,7 @@
 
 from ._first_order import SGD, Adam
 from ._lbfgs import LBFGS
+from ._many import Optimised, halvings, optimize_many
 from ._objective import Objective
 from ._resolve import OPTIMIZERS, as_optimizer
 from ._run import optimize_rotations
@@ -20,8 +21,11 @@ __all__ = [
     "SGD",
     "Adam",
     "Objective",
+    "Optimised",
     "Optimizer",
     "Stiefel",
     "as_optimizer",
+    "halvings",
+    "optimize_many",
     "optimize_rotations",
 ]

@@ -16,6 +16,7 @@ from ._clusters import clusters  # noqa: E402
 from ._curve import write_curve  # noqa: E402
 from ._environment import MMFEnvironment, Observation  # noqa: E402
 from ._history import TrainingHistory  # noqa: E402
+from ._learn import Learned, learn  # noqa: E402
 from ._policy import Policy  # noqa: E402
 from ._presets import PRESETS, PolicyPreset, PolicyTraining  # noqa: E402
 from ._rewards import returns  # noqa: E402
@@ -25,6 +26,7 @@ from ._train import train_policy  # noqa: E402
 
 __all__ = [
     "PRESETS",
+    "Learned",
     "MMFEnvironment",
     "Observation",
     "Policy",
@@ -33,6 +35,7 @@ __all__ = [
     "PolicyTraining",
     "TrainingHistory",
     "clusters",
+    "learn",
     "load_policy",
     "returns",
     "train_policy",

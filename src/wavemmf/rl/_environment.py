@@ -248,8 +248,9 @@ class MMFEnvironment(Environment):
     def _final_error(self) -> float:
         if self.rewards == "closed_form":
             return float(self._episode.errors()[0])
-        self._result, history = self._episode.optimized(self.steps)[0]
-        return history.errors[-1]
+        optimised = self._episode.optimized(self.steps)[0]
+        self._result = optimised.rotations
+        return optimised.error
 
 
 def _as_action(action: Any) -> tuple[Any, Any]:

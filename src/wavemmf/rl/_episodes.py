@@ -14,12 +14,14 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from ..factorization import History, Rotations
-from ..kernels.episode import advance
-from ..optimize import LBFGS, optimize_rotations
+from ..factorization import Rotations
+from ..kernels.episode import advance, shortlist
+from ..optimize import Optimised, halvings, optimize_many
 from ..parallel.interrupts import deferred_interrupts
 from ..parallel.threads import num_threads, run_all
+from ..select._batch import LARGEST
 from ..select._plan import LevelRecorder, Task
+from ..select._room import with_room_in_order
 from ._features import Facts, facts_of_current, facts_of_original, relations
 from ._problem import Problem
 
@@ -40,13 +42,15 @@ class Episodes:
         The matrix and its schedule.
     count : int
         How many.
+    seed : int, optional
+        Seed of the noise on correlations; there is none without.
     """
 
-    def __init__(self, problem: Problem, count: int) -> None:
+    def __init__(self, problem: Problem, count: int, seed: int | None = None) -> None:
         self.problem = problem
         self.count = count
         self.level = 0
-        self.state = problem.start(self.count)
+        self.state = problem.start(self.count, seed)
         schedule = problem.schedule
         shape = (schedule.levels, self.count)
         self.groups = np.zeros((*shape, schedule.k), np.int64)
@@ -64,6 +68,17 @@ class Episodes:
     def active(self) -> torch.Tensor:
         """Which rows are active, as booleans of shape (batch, n)."""
         return torch.from_numpy(self.state.masks.copy())
+
+    @property
+    def pivots(self) -> torch.Tensor:
+        """Which rows may be pivots: those with the lowest scores, or all that are active."""
+        few, masks = self.problem.few, self.state.masks
+        if few >= self.problem.n:
+            return self.active
+        allowed = np.zeros((self.count, self.problem.n + 1), np.bool_)
+        for b in range(self.count):
+            allowed[b, shortlist(self.state.scores[b], masks[b], few)] = True
+        return torch.from_numpy(allowed[:, :-1])
 
     @property
     def costs(self) -> npt.NDArray[np.float64]:
@@ -87,6 +102,13 @@ class Episodes:
         episode, place = np.nonzero(np.arange(groups.shape[1]) < sizes[:, None])
         members[episode, groups[episode, place]] = True
         return relations(torch.from_numpy(squared).float(), torch.from_numpy(members))
+
+    def groups_of(self, pivots: torch.Tensor) -> torch.Tensor:
+        """Return the candidate groups of pivots, shape (batch, k), padded by -1."""
+        which, chosen = np.arange(self.count), pivots.numpy()
+        groups, sizes = self.state.groups[which, chosen], self.state.sizes[which, chosen]
+        outside = np.arange(groups.shape[1]) >= sizes[:, None]
+        return torch.from_numpy(np.where(outside, -1, groups))
 
     def take(self, actions: Any, anywhere: bool, dropped: Any = None) -> None:
         """Rotate one group in every episode, in closed form, and drop the wavelets of the level.
@@ -113,7 +135,8 @@ class Episodes:
         )
         choice = (
             np.ascontiguousarray(actions, dtype=np.int64), dropped, count, schedule.drop,
-            anywhere, self.problem.scored, self.problem.nearest,
+            anywhere, self.problem.scored, self.problem.nearest, self.problem.shift,
+            self.problem.few,
         )  # fmt: skip
         bounds = np.linspace(0, self.count, min(self.count, num_threads()) + 1).astype(int)
         calls = [
@@ -128,11 +151,13 @@ class Episodes:
         """Return the Frobenius error of every finished episode, with closed-form rotations."""
         return np.asarray(np.sqrt(self._costs.sum(axis=0)) * self.problem.scale)
 
-    def optimized(self, steps: int) -> list[tuple[Rotations, History]]:
-        """Return the rotations of every finished episode, optimised together, and how it went."""
-        method, matrix = LBFGS(steps=steps), self.problem.dense
-        calls = [(matrix, self.rotations(b), method) for b in range(self.count)]
-        return run_all(optimize_rotations, calls)
+    def optimized(self, steps: int, halving: bool = False) -> list[Optimised]:
+        """Return every finished episode with its rotations optimised together.
+
+        With `halving` only the better ones take all steps, see `optimize_many`.
+        """
+        starts = [self.rotations(b) for b in range(self.count)]
+        return optimize_many(self.problem.dense, starts, halvings(steps) if halving else [steps])
 
     def rotations(self, episode: int) -> Rotations:
         """Return the rotations of one finished episode."""
@@ -144,4 +169,7 @@ class Episodes:
         recorder.wavelets[:levels] = self.wavelets[:, episode]
         recorder.drops[:levels] = schedule.drops
         recorder.blocks[:levels] = self.blocks[:, episode]
-        return recorder.rotations(levels)
+        rotations = recorder.rotations(levels)
+        if not self.problem.scored or schedule.n > LARGEST:
+            return rotations
+        return with_room_in_order(self.problem.scaled_dense, rotations, schedule.k)

@@ -47,6 +47,7 @@ def facts_of_current(state: State) -> Facts:
         "norm": torch.from_numpy(state.energies).float(),
         "score": torch.from_numpy(state.scores).float(),
         "neighbors": neighbors,
+        "sizes": torch.from_numpy(state.sizes).float() / state.groups.shape[2],
     }
 
 
@@ -66,6 +67,9 @@ def stack_features(
         "norm": lambda: 0.5 * torch.log(facts["norm"].clamp_min(0.0) + _FLOOR),
         "score": lambda: log_score(facts["score"]),
         "neighbors": lambda: torch.log1p(facts["neighbors"]),
+        "rank": lambda: _ranks(facts["score"], active),
+        "lead": lambda: _leads(facts["score"], active),
+        "size": lambda: facts["sizes"],
         "progress": lambda: torch.full_like(active, progress),
     }
     chosen = torch.stack([columns[name]() for name in settings.features], dim=-1)
@@ -73,6 +77,19 @@ def stack_features(
         signs = _signs(active.shape[-1], settings.identities).to(chosen.dtype)
         chosen = torch.cat([chosen, signs.expand(*active.shape, -1)], dim=-1)
     return chosen * active.unsqueeze(-1)
+
+
+def _ranks(scores: torch.Tensor, active: torch.Tensor) -> torch.Tensor:
+    """Return the places of scores among those of the active rows, from 0 to 1."""
+    last = torch.where(active > 0, scores, torch.full_like(scores, torch.inf))
+    places = last.argsort(dim=-1, stable=True).argsort(dim=-1).to(active.dtype)
+    return places / active.sum(-1, keepdim=True).clamp_min(1.0)
+
+
+def _leads(scores: torch.Tensor, active: torch.Tensor) -> torch.Tensor:
+    """Return by how much logarithms of scores are above the lowest, a fifth to be around one."""
+    last = torch.where(active > 0, scores, torch.full_like(scores, torch.inf))
+    return 0.2 * (log_score(scores) - log_score(last.amin(-1, keepdim=True)))
 
 
 @lru_cache(maxsize=8)

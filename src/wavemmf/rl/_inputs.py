@@ -8,15 +8,21 @@ from .._validation import check_mmf_parameters
 from ..errors import InvalidInputError
 from ..graphs import as_matrix
 from ._problem import Problem
-from ._schedule import plan_levels
+from ._schedule import Schedule, plan_levels
+from ._settings import PolicySettings
 
-__all__ = ["problems_of"]
+__all__ = ["problem_for", "problems_of"]
 
 
 def problems_of(
-    A: Any, k: int, core: int | float | None, drop: int, scored: bool, matrix: str | None = None
+    A: Any,
+    k: int,
+    core: int | float | None,
+    drop: int,
+    policy: PolicySettings,
+    matrix: str | None = None,
 ) -> list[Problem]:
-    """Return one prepared problem for every graph."""
+    """Return one problem for every graph, prepared for such policies."""
     given = A if _is_collection(A) else [A]
     if not given:
         raise InvalidInputError("the list of graphs is empty")
@@ -25,8 +31,14 @@ def problems_of(
         symmetric = as_matrix(graph, matrix=matrix)
         n = symmetric.shape[0]
         sizes = check_mmf_parameters(n, core, k, drop)
-        problems.append(Problem(symmetric, plan_levels(n, *sizes), scored))
+        schedule = plan_levels(n, *sizes)
+        problems.append(problem_for(policy, symmetric, schedule))
     return problems
+
+
+def problem_for(policy: PolicySettings, matrix: Any, schedule: Schedule) -> Problem:
+    """Return the problem of a matrix as such policies see it."""
+    return Problem(matrix, schedule, policy.scored, policy.noises, policy.few)
 
 
 def _is_collection(A: Any) -> bool:

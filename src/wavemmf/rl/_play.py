@@ -36,7 +36,8 @@ class Decisions:
     ----------
     episodes : Episodes
         The finished episodes.
-    active : bool tensor of shape (L, batch, n)
+    active, pivots : bool tensor of shape (L, batch, n)
+        Rows that were active, and rows that could be the pivot.
     features : tensor of shape (number of refreshes, batch, n, features)
     scores, relations : tensors of shape (L, batch, n) and (L, batch, n, 2), or None
         What the priors look at.
@@ -46,6 +47,7 @@ class Decisions:
 
     episodes: Episodes
     active: torch.Tensor
+    pivots: torch.Tensor
     features: torch.Tensor
     scores: torch.Tensor | None
     relations: torch.Tensor | None
@@ -76,7 +78,15 @@ def play(
         if recorder.refreshed:
             embedding = policy.embed(recorder.features[-1], active.float(), problem.messages)
         scores = recorder.scores[-1] if problem.scored else None
-        pivots = draw(policy.pivot_logits(embedding[0], scores), active, 1, generator, temperature)
+        pivots = draw(
+            policy.pivot_logits(embedding[0], scores),
+            recorder.pivots[-1],
+            1,
+            generator,
+            temperature,
+        )
+        if policy.settings.actions == "groups":
+            return pivots
         recorder.see_partners(pivots[:, 0])
         relations = recorder.relations[-1] if problem.scored else None
         logits = policy.partner_logits(embedding[1], pivots[:, 0], relations)
@@ -84,7 +94,8 @@ def play(
         partners = draw(logits, others, size - 1, generator, temperature)
         return torch.cat([pivots, partners], dim=1)
 
-    return _run(policy, problem, count, decide, record=record, report=report)
+    seed = None if generator is None else int(torch.randint(2**62, (), generator=generator))
+    return _run(policy, problem, count, decide, record=record, report=report, seed=seed)
 
 
 def replay(
@@ -115,6 +126,7 @@ class _Recorder:
         self.settings = policy.settings
         self.episodes = episodes
         self.active: list[torch.Tensor] = []
+        self.pivots: list[torch.Tensor] = []
         self.features: list[torch.Tensor] = []
         self.scores: list[torch.Tensor] = []
         self.relations: list[torch.Tensor] = []
@@ -126,7 +138,7 @@ class _Recorder:
 
     def forget(self) -> None:
         """Drop what was recorded, but for features that are still in use."""
-        for kept in (self.active, self.scores, self.relations, self.actions):
+        for kept in (self.active, self.pivots, self.scores, self.relations, self.actions):
             kept.clear()
         if self.refreshed:
             self.features.clear()
@@ -136,6 +148,7 @@ class _Recorder:
         episodes = self.episodes
         active = episodes.active
         self.active.append(active)
+        self.pivots.append(episodes.pivots)
         if self.refreshed:
             facts = episodes.facts(active.float())
             progress = episodes.level / episodes.problem.schedule.levels
@@ -145,7 +158,7 @@ class _Recorder:
         return active
 
     def see_partners(self, pivots: torch.Tensor) -> None:
-        if self.episodes.problem.scored:
+        if self.episodes.problem.scored and self.settings.actions == "rows":
             self.relations.append(self.episodes.relations(pivots))
 
 
@@ -157,9 +170,11 @@ def _run(
     moves: torch.Tensor | None = None,
     record: bool = True,
     report: Callable[[int, int], None] | None = None,
+    seed: int | None = None,
 ) -> Decisions:
-    episodes = Episodes(problem, count)
+    episodes = Episodes(problem, count, seed)
     overlap = policy.settings.wavelets == "overlap"
+    whole = policy.settings.actions == "groups"
     recorder = _Recorder(policy, episodes)
     schedule = problem.schedule
     for size in schedule.sizes:
@@ -170,7 +185,10 @@ def _run(
         action = torch.full((episodes.count, schedule.k), -1)
         action[:, : members.shape[1]] = members
         recorder.actions.append(action)
-        if moves is None:
+        if whole and moves is None:
+            groups = episodes.groups_of(action[:, 0])
+            episodes.take(groups.numpy(), anywhere=overlap)
+        elif moves is None:
             episodes.take(action.numpy(), anywhere=overlap)
         else:
             episodes.take(moves[episodes.level].numpy(), anywhere=False)
@@ -180,9 +198,10 @@ def _run(
     return Decisions(
         episodes,
         _stacked(recorder.active, (0, episodes.count, problem.n), torch.bool),
+        _stacked(recorder.pivots, (0, episodes.count, problem.n), torch.bool),
         _stacked(recorder.features, (0, episodes.count, problem.n, 1), torch.float32),
         _stacked(recorder.scores, (0, 0, 0), torch.float32) if scored else None,
-        _stacked(recorder.relations, (0, 0, 0, 2), torch.float32) if scored else None,
+        _stacked(recorder.relations, (0, 0, 0, 2), torch.float32) if scored and not whole else None,
         _stacked(recorder.actions, (0, episodes.count, schedule.k), torch.int64),
     )
 
@@ -230,17 +249,23 @@ def likelihood(policy: Policy, decisions: Decisions, levels: slice) -> Likelihoo
         spread = [e.unflatten(0, (-1, batch))[seen - first].flatten(0, 1) for e in embeddings]
     else:
         spread = list(embeddings)
-    allowed = active.flatten(0, 1)
+    allowed, possible = active.flatten(0, 1), decisions.pivots[levels].flatten(0, 1)
     actions = decisions.actions[levels].flatten(0, 1)
     pivots, partners = actions[:, :1], actions[:, 1:]
     scores = None if decisions.scores is None else decisions.scores[levels].flatten(0, 1)
     relations = None if decisions.relations is None else decisions.relations[levels].flatten(0, 1)
     pivot_logits = policy.pivot_logits(spread[0], scores)
+    if policy.settings.actions == "groups":
+        return Likelihood(
+            levels,
+            ordered_log_probability(pivot_logits, possible, pivots).unflatten(0, (count, batch)),
+            entropy(pivot_logits, possible).unflatten(0, (count, batch)),
+        )
     partner_logits = policy.partner_logits(spread[1], pivots[:, 0], relations)
     others = allowed.scatter(1, pivots, False)
-    log_probability = ordered_log_probability(pivot_logits, allowed, pivots)
+    log_probability = ordered_log_probability(pivot_logits, possible, pivots)
     log_probability = log_probability + ordered_log_probability(partner_logits, others, partners)
-    spread_out = entropy(pivot_logits, allowed) + entropy(partner_logits, others)
+    spread_out = entropy(pivot_logits, possible) + entropy(partner_logits, others)
     return Likelihood(
         levels,
         log_probability.unflatten(0, (count, batch)),

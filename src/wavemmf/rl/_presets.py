@@ -1,8 +1,8 @@
-"""Agents by name, and how they are trained: the paper's, and three of ours."""
+"""Agents by name, and how they are trained: the paper's, and ours."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from .._validation import check_choice, check_integer, check_positive
@@ -32,6 +32,7 @@ class PolicyTraining:
     window: int | None = None
     rewards: str = "closed_form"
     steps: int = 100
+    halving: bool = False
     intermediate: bool = False
     logarithmic: bool = False
     epochs: int = 1
@@ -77,6 +78,25 @@ class PolicyPreset:
 # every row similar to every other, so it is tanh here.
 _PAPER_AGENT = PolicySettings(activation="tanh")
 
+_GROUPS = PolicySettings(
+    layers=2,
+    hidden=16,
+    features=("active", "lead", "rank", "size", "norm", "diagonal", "neighbors", "progress"),
+    propagate="none",
+    matrix="current",
+    activation="tanh",
+    actions="groups",
+    few=8,
+    noises=(0.0, 0.05, 0.15, 0.3),
+    readout="linear",
+    score_prior=5.0,
+    wavelets="overlap",
+    survivors="auto",
+)
+_BY_OPTIMISED_ERRORS = PolicyTraining(
+    batch=32, learning_rate=1e-2, logarithmic=True, epochs=4, rewards="stiefel", halving=True
+)
+
 PRESETS = {
     # Algorithm 1 with the closed-form rewards of the two-phase process: one episode at a time, and
     # the plain update rule with discount 1 and learning rate 1e-3.
@@ -94,6 +114,11 @@ PRESETS = {
         PolicySettings(hidden=32, identities=32, propagate="laplacian", activation="tanh"),
         PolicyTraining(learning_rate=3e-3),
     ),
+    # Ours: chooses among the groups of the greedy selector, by what they cost and by what their
+    # pivots are, and is judged by optimised errors. Untrained it is that selector with noise.
+    "groups": PolicyPreset(replace(_GROUPS, identities=32), _BY_OPTIMISED_ERRORS),
+    # Ours: the same without identities, which mean nothing on another graph.
+    "transfer": PolicyPreset(_GROUPS, _BY_OPTIMISED_ERRORS),
     # Ours: sees the matrix as compressed so far. Untrained it is a randomised greedy selector.
     "guided": PolicyPreset(
         PolicySettings(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +12,7 @@ import scipy.sparse as sp
 
 from .._validation import check_memory
 from ..factorization._norms import power_of_two_scale
+from ..kernels.centre import centre_dense
 from ..kernels.episode import score_dirty
 from ._messages import Messages
 from ._schedule import Schedule
@@ -35,6 +37,8 @@ class State:
     scores: Any
     neighbors: Any
     dirty: Any
+    noises: Any
+    random: Any
 
     @property
     def arrays(self) -> tuple[Any, ...]:
@@ -57,6 +61,10 @@ class Problem:
         Sizes of all levels.
     scored : bool
         Whether Gram matrix and scores are kept.
+    noises : sequence of float
+        Strength of the noise on correlations that the episodes of a batch go through.
+    few : int, optional
+        Only so many pivots, those with the lowest scores, have scores that are up to date.
 
     Attributes
     ----------
@@ -64,11 +72,21 @@ class Problem:
         Whether rows that stay active are those nearest to the coordinates; see `choose_survivors`.
     """
 
-    def __init__(self, matrix: Any, schedule: Schedule, scored: bool) -> None:
+    def __init__(
+        self,
+        matrix: Any,
+        schedule: Schedule,
+        scored: bool,
+        noises: Sequence[float] = (0.0,),
+        few: int | None = None,
+    ) -> None:
         self.matrix = matrix
         self.schedule = schedule
         self.scored = scored
+        self.noises = tuple(noises)
+        self.few = schedule.n if few is None else few
         self.nearest = False
+        self.shift = 0.0
         self.scale = power_of_two_scale(matrix)
 
     @property
@@ -80,6 +98,11 @@ class Problem:
     def scaled(self) -> Any:
         """The matrix divided by a power of two near its largest entry."""
         return self.matrix / self.scale
+
+    @cached_property
+    def scaled_dense(self) -> Any:
+        """The same as an array."""
+        return np.array(self.dense / self.scale)
 
     @cached_property
     def messages(self) -> Messages:
@@ -94,7 +117,9 @@ class Problem:
     @cached_property
     def _first(self) -> State:
         n, k = self.n, self.schedule.k
-        dense = np.array(self.dense / self.scale)
+        dense = self.scaled_dense.copy()
+        if self.scored:  # as the greedy selector sees it
+            _, self.shift = centre_dense(dense)
         rows = n if self.scored else 0
         gram = dense @ dense if self.scored else np.zeros((0, 0))
         state = State(
@@ -107,13 +132,24 @@ class Problem:
             scores=np.zeros((1, rows)),
             neighbors=np.zeros((1, rows), np.int64),
             dirty=np.ones((1, rows), np.bool_),
+            noises=np.zeros(1),
+            random=np.zeros(1, np.uint64),
         )
         if self.scored:
-            score_dirty(*state.arrays, self.schedule.drop, 0, 1)
+            score_dirty(*state.arrays, self.schedule.drop, self.shift, self.few, 0, 1)
         return state
 
-    def start(self, count: int) -> State:
-        """Return the state of `count` episodes before their first level."""
+    def start(self, count: int, seed: int | None = None) -> State:
+        """Return the state of `count` episodes before their first level.
+
+        Only with a seed is there noise on correlations; it goes in turn through its strengths.
+        """
         copies = 2 if self.scored else 1
         check_memory(8 * copies * (count + 1) * self.n**2, f"{count} episodes of {self.n} rows")
-        return self._first.repeated(count)
+        state = self._first.repeated(count)
+        if seed is not None and any(self.noises):
+            state.noises[:] = np.resize(self.noises, count)
+            state.random[:] = np.random.default_rng(seed).integers(2**63, size=count)
+            state.dirty[state.noises > 0.0] = True
+            score_dirty(*state.arrays, self.schedule.drop, self.shift, self.few, 0, count)
+        return state

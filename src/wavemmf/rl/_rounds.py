@@ -122,6 +122,8 @@ class _Rounds:
             "norm": torch.from_numpy(self.energy).float()[None],
             "score": scores,
             "neighbors": neighbors,
+            "sizes": torch.from_numpy(np.minimum(self.sizes, self.task.k)).float()[None]
+            / self.task.k,
         }
         progress = (self.n - self.active) / max(1, self.n - self.task.core)
         features = stack_features(self.policy.settings, facts, active, progress)
@@ -135,6 +137,8 @@ class _Rounds:
         """Return the groups of the given pivots, pivot first, and their sizes."""
         candidates = torch.from_numpy(self.candidates[rows])
         sizes = self.sizes[rows]
+        if self.policy.settings.actions == "groups":
+            return self.candidates[rows, : self.task.k], np.minimum(sizes, self.task.k)
         known = relations(
             torch.from_numpy(self.cosines[rows]).float(),
             (torch.arange(candidates.shape[1]) < self.task.k).expand(candidates.shape),

@@ -12,6 +12,7 @@ from .._progress import silent
 from ..factorization import Rotations
 from ..parallel.torch_threads import one_thread
 from ..select._plan import Task
+from ._inputs import problem_for
 from ._play import choose_survivors, play
 from ._policy import Policy
 from ._problem import Problem
@@ -72,7 +73,7 @@ def _in_rounds(policy: Policy, matrix: Any) -> bool:
 
 def _problem(policy: Policy, matrix: Any, task: Task) -> Problem:
     schedule = plan_levels(matrix.shape[0], task.core, task.k, task.drop)
-    problem = Problem(matrix, schedule, policy.settings.scored)
+    problem = problem_for(policy.settings, matrix, schedule)
     if task.compact:
         problem.nearest = True
         return problem

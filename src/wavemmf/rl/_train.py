@@ -1,22 +1,15 @@
-"""Train a policy (Algorithm 1 of the paper): play, and make good decisions more likely."""
+"""Train a policy, on one matrix or on many: the learning algorithm without what it factorizes."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any
 
-from .._progress import Progress, progress_shown
-from .._validation import check_choice, check_integer, check_named
-from ..optimize._checkpoint import check_checkpoint
+from .._progress import Progress
 from ..optimize._settings import Callback
-from ..parallel.torch_threads import one_thread
-from ._inputs import problems_of
-from ._play import choose_survivors
+from ._learn import prepare, run
 from ._policy import Policy
-from ._presets import PRESETS, PolicyTraining
 from ._settings import PolicySettings
-from ._trainer import Trainer
 
 __all__ = ["train_policy"]
 
@@ -27,7 +20,7 @@ def train_policy(
     k: int = 4,
     drop: int = 1,
     episodes: int = 300,
-    preset: str = "reduced-variance",
+    preset: str = "groups",
     *,
     policy: Policy | PolicySettings | None = None,
     seed: int = 0,
@@ -48,7 +41,8 @@ def train_policy(
     with :math:`g_\ell` the return (`returns`). All returns are negative: every decision is made
     less likely, the more so the larger the error it led to. The other presets are ours: episodes
     are played in batches, the return is replaced by how much better it is than a baseline, divided
-    by its standard deviation in the batch, and all levels together are one step of Adam.
+    by its standard deviation in the batch, and all levels together are one step of Adam. What is
+    factorized on the way is in what `learn` returns.
 
     All episodes of a batch are of the same graph; graphs take turns.
 
@@ -65,10 +59,12 @@ def train_policy(
         Wavelets per level.
     episodes : int
         Episodes to play; whole batches.
-    preset : {"paper", "reduced-variance", "identities", "guided"}
-        The paper's agent, trained by its rule; the same agent, trained with less variance; with
-        random signs that tell nodes apart besides, which lets it learn to group neighbours; or the
-        strongest, which looks at the current matrix.
+    preset : {"groups", "transfer", "guided", "identities", "reduced-variance", "paper"}
+        What learns, from the strongest to the paper's. "groups" chooses among the best groups of
+        the greedy selector and knows rows apart: for one graph. "transfer" goes by what groups are
+        like alone: for many graphs, and others. "guided" chooses single rows of the current
+        matrix. "paper" is the paper's agent, trained by its rule, "reduced-variance" the same
+        with less variance, "identities" the same with rows told apart.
     policy : Policy or PolicySettings, optional
         A policy to train further (a copy is trained), or an architecture of your own.
     seed : int
@@ -109,7 +105,12 @@ def train_policy(
         before.
     rewards : {"closed_form", "stiefel"}
         Whether episodes are judged by closed-form rotations, or after all rotations
-        were optimised together with `steps` steps of L-BFGS, which takes much longer.
+        were optimised together with up to `steps` steps of L-BFGS.
+    steps : int
+        Those steps.
+    halving : bool
+        Whether only a quarter of a batch takes all of them: all episodes take a quarter of the
+        steps, the better half of them half, and the better half of those the rest.
     intermediate : bool
         Whether each level is also rewarded by minus the squared error it adds.
     logarithmic : bool
@@ -128,36 +129,6 @@ def train_policy(
     >>> policy.history.episodes
     32
     """
-    check_choice("preset", preset, PRESETS)
-    episodes = check_integer("episodes", episodes, 0)
-    seed = check_integer("seed", seed, 0)
-    check_checkpoint(checkpoint, checkpoint_seconds)
-    settings = _training_settings(PRESETS[preset].training, training)
-    learner = _learner(policy, preset, seed)
-    problems = problems_of(A, k, core, drop, learner.settings.scored, matrix)
-    learner.trained_with = {
-        "preset": preset if policy is None else None,
-        "k": k, "core": core, "drop": drop, "seed": seed, "graphs": len(problems),
-        **settings.to_json(),
-    }  # fmt: skip
-    with one_thread(), progress_shown("training", progress) as shown:
-        problems = [choose_survivors(learner, problem) for problem in problems]
-        trainer = Trainer(learner, problems, settings, seed, shown)
-        if checkpoint is not None:
-            trainer.keep(checkpoint, checkpoint_seconds, episodes)
-        trainer.run(episodes, callback)
-    return learner
-
-
-def _training_settings(preset: PolicyTraining, given: dict[str, Any]) -> PolicyTraining:
-    for name in sorted(given):
-        check_named("setting", name, preset.to_json())
-    return replace(preset, **given)
-
-
-def _learner(given: Policy | PolicySettings | None, preset: str, seed: int) -> Policy:
-    if isinstance(given, Policy):
-        learner = Policy(given.settings)
-        learner.load_state_dict(given.state_dict())
-        return learner
-    return Policy(PRESETS[preset].policy if given is None else given, seed)
+    trainer = prepare(A, core, k, drop, preset, policy, seed, matrix, training)
+    run(trainer, episodes, callback, checkpoint, checkpoint_seconds, progress)
+    return trainer.policy

@@ -1,4 +1,4 @@
-"""The learning algorithm (Algorithm 1 of the paper): REINFORCE, and all it needs to continue."""
+"""The parts of the learning algorithm (`_learn.py`): REINFORCE, and all it needs to continue."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 import torch
 
 from .._fingerprint import fingerprint
-from .._progress import Progress
-from ..errors import FileFormatError
+from .._progress import Progress, silent
+from ..errors import FileFormatError, WavemmfError
 from ..optimize._checkpoint import Checkpoint
-from ..optimize._settings import Callback
 from ..parallel.interrupts import deferred_interrupts
+from ._best import Best
 from ._history import TrainingHistory
 from ._imitation import demonstrate
 from ._play import Decisions, Likelihood, likelihood, likelihoods, play
@@ -29,11 +29,11 @@ __all__ = ["Trainer"]
 
 # Weight of the past in the moving baseline.
 _MEMORY = 0.9
+# What parts of a checkpoint raise that are not what they should be.
+_DAMAGE = (KeyError, TypeError, ValueError, IndexError, RuntimeError, WavemmfError)
 # Demonstrations are shown this many at a time, and each lot is gone through so many times.
 _DEMONSTRATIONS = 32
 _REPETITIONS = 10
-# Seconds between two words on how long a training may still take.
-_TELL_EVERY = 0.5
 
 
 class Trainer:
@@ -49,8 +49,8 @@ class Trainer:
         How to learn.
     seed : int
         Seed of all that is random.
-    progress : Progress
-        Progress display.
+    keep : int
+        How many of the best trajectories are kept, in `best`.
     """
 
     def __init__(
@@ -59,98 +59,67 @@ class Trainer:
         problems: list[Problem],
         settings: PolicyTraining,
         seed: int,
-        progress: Progress,
+        keep: int = 0,
     ) -> None:
         self.policy = policy
         self.problems = problems
         self.settings = settings
         self.seed = seed
-        self.progress = progress
+        self.progress: Progress = silent
         kind = torch.optim.SGD if settings.update == "plain" else torch.optim.Adam
         self.optimizer: Any = kind(policy.parameters(), lr=settings.learning_rate)
         self.noise = torch.Generator().manual_seed(seed)
         self.updates = 0
         self.baselines: dict[str, Any] = {}
         self.history = policy.history
+        self.best = Best(keep)
+        self.graph = 0
         self.checkpoint: Checkpoint | None = None
         self.started = time.perf_counter()
 
-    def run(self, episodes: int, callback: Callback | None) -> None:
-        """Train until the episodes are played or there is another reason to stop."""
-        history = self.history
-        try:
-            if not self.updates:
-                self._imitate()
-            while not history.stopped:
-                if history.episodes >= episodes:
-                    history.stopped = f"{history.episodes} episodes were played"
-                elif self._error_rises():
-                    history.stopped = f"the mean error over {self.settings.window} episodes rose"
-                else:
-                    self._update(episodes, callback)
-        except KeyboardInterrupt:
-            if self.checkpoint is not None:
-                self.checkpoint.save(self._state())
-            history.stopped = "interrupted"
-        else:
-            if self.checkpoint is not None:
-                self.checkpoint.remove()
+    def begin(self) -> None:
+        """Learn from demonstrations, if any are wanted and nothing was learned yet."""
+        if not self.updates:
+            self._imitate()
 
-    def _error_rises(self) -> bool:
+    def sample_trajectories(self, report: Callable[[int, int], None]) -> Decisions:
+        """Play a batch of episodes on the next graph; `report` is called after every level."""
+        self.graph = self._graph_in_turn()
+        problem, batch = self.problems[self.graph], self.settings.batch
+        return play(self.policy, problem, batch, self.noise, report=report)
+
+    def optimise_rotations(self, trajectories: Decisions) -> Any:
+        """Return the error of every trajectory, in closed form or with optimised rotations."""
+        episodes, settings = trajectories.episodes, self.settings
+        if settings.rewards == "closed_form":
+            errors = episodes.errors()
+            self.best.offer_all(errors, episodes.rotations)
+            return errors
+        optimised = episodes.optimized(settings.steps, settings.halving)
+        errors = np.array([each.error for each in optimised])
+        self.best.offer_all(errors, lambda b: optimised[b].rotations)
+        return errors
+
+    def reinforce(self, trajectories: Decisions, errors: Any) -> None:
+        """Make the decisions of good trajectories more likely, and record how good they were."""
+        rewards = self._rewards(trajectories, errors)
+        self._learn(trajectories, self._advantages(self.graph, rewards))
+        seconds = time.perf_counter() - self.started
+        self.history.add(errors, rewards.sum(axis=0), seconds, self.graph)
+        self.updates += 1
+
+    def error_rises(self) -> bool:
+        """Whether the mean error of the last `window` episodes is above that of those before."""
         window, errors = self.settings.window, self.history.errors
         if window is None or errors.size < 2 * window:
             return False
         return bool(errors[-window:].mean() > errors[-2 * window : -window].mean())
-
-    def _update(self, episodes: int, callback: Callback | None) -> None:
-        with deferred_interrupts():  # a batch is learned from whole or not at all
-            graph = self._graph_in_turn()
-            batch = self.settings.batch
-            report = self._inside_a_batch(episodes)
-            decisions = play(self.policy, self.problems[graph], batch, self.noise, report=report)
-            errors = self._errors(decisions)
-            rewards = self._rewards(decisions, errors)
-            self._learn(decisions, self._advantages(graph, rewards))
-            self.history.add(errors, rewards.sum(axis=0), time.perf_counter() - self.started, graph)
-            self.updates += 1
-        done, mean = self.history.episodes, float(errors.mean())
-        self.progress(done, episodes, f"error {mean:.4g}, reward {rewards.sum(axis=0).mean():.4g}")
-        if self.checkpoint is not None:
-            self.checkpoint.save_if_due(self._state())
-        if callback is not None and callback(done, mean):
-            self.history.stopped = "the callback asked to stop"
-
-    def _inside_a_batch(self, episodes: int) -> Callable[[int, int], None]:
-        """Return what tells, level by level, how long the training may still take."""
-        began = told = time.perf_counter()
-        done = self.history.episodes
-        batches = -(-(episodes - done) // self.settings.batch)
-
-        def report(level: int, levels: int) -> None:
-            nonlocal told
-            now = time.perf_counter()
-            if now - told < _TELL_EVERY:
-                return
-            told = now
-            # Learning from a batch takes about as long as playing it.
-            left = (now - began) * (2.0 * batches * levels / level - 1.0)
-            self.progress(
-                done, episodes, f"level {level} of {levels}, about {_duration(left)} left"
-            )
-
-        return report
 
     def _graph_in_turn(self) -> int:
         """Go through all graphs, in a new random order each round."""
         count = len(self.problems)
         order = np.random.default_rng([self.seed, self.updates // count]).permutation(count)
         return int(order[self.updates % count])
-
-    def _errors(self, decisions: Decisions) -> Any:
-        if self.settings.rewards == "closed_form":
-            return decisions.episodes.errors()
-        optimized = decisions.episodes.optimized(self.settings.steps)
-        return np.array([history.errors[-1] for _, history in optimized])
 
     def _rewards(self, decisions: Decisions, errors: Any) -> Any:
         settings, costs = self.settings, decisions.episodes.costs
@@ -244,23 +213,28 @@ class Trainer:
             settings=self.settings,
             seed=self.seed,
             episodes=episodes,
+            best=self.best.count,
         )
         self.checkpoint = Checkpoint(path, identity, seconds)
         state = self.checkpoint.load()
         if state is not None:
             levels = [problem.schedule.levels for problem in self.problems]
             try:
-                check_training_state(state, self._state(), self.policy.parameters(), levels)
+                kept = {name: state.pop(name) for name in list(state) if name.startswith("best.")}
+                self.best.restore(kept, self.problems[0].dense)
+                check_training_state(state, self.state(), self.policy.parameters(), levels)
                 self._resume(state)
-            except (KeyError, TypeError, ValueError, IndexError, RuntimeError) as error:
+            except _DAMAGE as error:
                 raise FileFormatError(f"{self.checkpoint.path} is damaged: {error}") from error
 
-    def _state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:
+        """Return all that the rest of the training depends on."""
         state: dict[str, Any] = {
             "updates": self.updates,
             "noise": self.noise.get_state().numpy(),
             **{f"history.{name}": array for name, array in self.history.arrays().items()},
             **{f"baseline.{name}": array for name, array in self.baselines.items()},
+            **self.best.arrays(),
         }
         for name, value in self.policy.state_dict().items():
             state[f"policy.{name}"] = value.numpy().copy()
@@ -286,13 +260,6 @@ class Trainer:
         self.baselines = {name: np.array(value) for name, value in parts["baseline"].items()}
         self.history = self.policy.history = TrainingHistory.from_arrays(parts["history"], "")
         self.started -= float(self.history.seconds[-1]) if self.history.episodes else 0.0
-
-
-def _duration(seconds: float) -> str:
-    """Put a time into words."""
-    if seconds < 120.0:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60.0:.0f} min" if seconds < 7200.0 else f"{seconds / 3600.0:.1f} h"
 
 
 def _part(state: dict[str, Any], prefix: str) -> dict[str, Any]:
