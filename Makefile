@@ -14,7 +14,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test announcement lint format type layers unit docs-tests docs coverage fuzz fuzz-guided mutants soak faults dist audit bench bench-scale results results-renew results-render torch clean
+.PHONY: help demo test announcement lint format type layers unit first-hour docs-tests docs coverage fuzz fuzz-guided mutants soak faults dist audit bench bench-scale results results-renew results-render torch clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,7 +62,7 @@ test: announcement ## everything that must pass
 	$(MAKE) -j2 lint type layers $(VENV)/.kernels
 	$(MAKE) -j2 $(VENV)/.torch $(VENV)/.browser
 	$(MAKE) unit
-	$(MAKE) -j2 docs-tests docs
+	$(MAKE) -j2 docs-tests docs first-hour
 
 announcement:
 	@echo "make test: about ten minutes on two cores, and a few more the first time" >&2
@@ -82,7 +82,7 @@ layers: $(VENV)/.dev ## imports point downwards only
 	$(BIN)/lint-imports
 
 # One BLAS thread per test worker, so that two workers do not fight over the cores.
-unit docs-tests docs coverage: export OPENBLAS_NUM_THREADS = 1
+unit first-hour docs-tests docs coverage: export OPENBLAS_NUM_THREADS = 1
 
 # Compiled once, in parallel: two test workers would compile the same kernels at the same time.
 $(VENV)/.kernels: $(wildcard src/wavemmf/kernels/*.py) $(VENV)/.dev
@@ -93,6 +93,11 @@ unit docs-tests coverage bench bench-scale: $(VENV)/.kernels
 
 unit: $(VENV)/.torch $(VENV)/.browser ## the tests
 	$(BIN)/python -m pytest -n 2
+
+first-hour: $(VENV)/.torch ## what a new user does, with other packages (two minutes)
+	@$(BIN)/python -c 'import torch, torch_geometric' 2>/dev/null || \
+		{ echo "not tried: torch could not be installed here" >&2; exit 0; }; \
+	$(BIN)/python tools/first_hour.py
 
 docs-tests: $(VENV)/.torch ## the examples in the docstrings
 	$(BIN)/python -m pytest --doctest-modules src

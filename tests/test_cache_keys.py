@@ -245,7 +245,7 @@ def many(folder: Path) -> Kept:
             "select": [Greedy(pairs="correlated"), Greedy(survivors="nearest")],
             "matrix": ["laplacian"], "rotations": ["compact"],
         },
-        {"progress": lambda *_: None, "executor": None, "symmetrize": True},
+        {"progress": lambda *_: None, "executor": None},
     )  # fmt: skip
 
 
@@ -274,7 +274,7 @@ def bases_on_disk(folder: Path) -> Kept:
         # Method, threshold and learn come after the factorization that is kept.
         {
             "progress": lambda *_: None, "executor": None, "method": "rotations",
-            "threshold": 0.1, "learn": False, "symmetrize": True,
+            "threshold": 0.1, "learn": False,
         },
         tuple(inspect.signature(wm.factorize).parameters)[1:],
     )  # fmt: skip

@@ -50,14 +50,14 @@ def test_settings_that_are_not_allowed(arguments: dict, message: str) -> None:
 @pytest.mark.parametrize(
     ("matrix", "error", "message"),
     [
-        (np.array([[1.0, 2.0], [0.0, 1.0]]), InvalidInputError, "symmetr.*2.*symmetrize=True"),
+        (np.array([[1.0, 2.0], [0.0, 1.0]]), InvalidInputError, "symmetr.*2.*symmetric_part"),
         (np.array([[np.nan, 0], [0, 1.0]]), InvalidInputError, "row 0, column 0"),
         (np.array([[1.0, np.inf], [np.inf, 1.0]]), InvalidInputError, "row 0, column 1"),
         (np.zeros((2, 3)), InvalidInputError, r"\(2, 3\)"),
         (np.zeros((2, 2), complex), WavemmfError, "complex"),
         (np.zeros((0, 0)), InvalidInputError, "empty"),
         (np.zeros(3), InvalidInputError, "3"),
-        (sp.csr_array(np.array([[1.0, 2.0], [0.0, 1.0]])), InvalidInputError, "symmetrize=True"),
+        (sp.csr_array(np.array([[1.0, 2.0], [0.0, 1.0]])), InvalidInputError, "symmetric_part"),
         (sp.csr_array(np.array([[np.nan, 0], [0, 1.0]])), InvalidInputError, "NaN"),
         (None, InputTypeError, "NoneType"),
         ("missing.mtx", InvalidInputError, "missing.mtx"),
@@ -69,9 +69,9 @@ def test_matrices_that_are_not_allowed(matrix: object, error: type, message: str
     assert isinstance(caught.value, (ValueError, TypeError))
 
 
-def test_symmetrize() -> None:
+def test_the_symmetric_part_of_a_matrix_can_be_factorized() -> None:
     a = np.random.default_rng(0).normal(size=(10, 10))
-    f = wm.factorize(a, core=2, k=3, symmetrize=True)
+    f = wm.factorize(wm.graphs.symmetric_part(a), core=2, k=3)
     assert f.error() == pytest.approx(np.linalg.norm(0.5 * (a + a.T) - f.to_dense()))
 
 

@@ -139,7 +139,7 @@ def test_too_little_memory_is_said_with_the_number(ask, monkeypatch):
 
 def test_the_limit_of_a_container_counts(tmp_path, monkeypatch):
     """A container may have less memory than its machine."""
-    from wavemmf import _validation as validation
+    from wavemmf._validation import _memory as validation
 
     limit, used, statistics = (tmp_path / name for name in ("limit", "used", "statistics"))
     limit.write_text(str(300 * 2**20))

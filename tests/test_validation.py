@@ -106,7 +106,7 @@ def test_asymmetric_says_where_and_by_how_much(convert):
     matrix[0, 1] = 1.5
     with pytest.raises(
         InvalidInputError,
-        match=r"\(0, 1\) is 1.5 but \(1, 0\) is 1.0, .*of 0.5 .*symmetrize=True",
+        match=r"\(0, 1\) is 1.5 but \(1, 0\) is 1.0, .*of 0.5 .*symmetric_part",
     ):
         check_matrix(convert(matrix))
     result = check_matrix(convert(matrix), symmetrize=True)

@@ -45,7 +45,7 @@ ROOT = Path(__file__).parents[1]
 KERNELS = (
     "basis", "candidates", "check", "closed_form", "compress", "episode", "episode_sparse",
     "gradient", "greedy_dense", "greedy_many", "greedy_sparse", "heap", "lbfgs", "linesearch",
-    "local", "project",
+    "listed", "local", "partners_sparse", "project",
     "rotate", "sparse_rotation", "sparse_rows", "split", "stiefel", "transform",
     "transform_gradient", "vectors",
 )  # fmt: skip

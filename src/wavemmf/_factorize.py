@@ -60,7 +60,6 @@ def factorize(
     restarts: int | Search = 0,
     seed: int = 0,
     matrix: str | None = None,
-    symmetrize: bool = False,
     engine: str = "auto",
     rotations: str = "full",
     executor: Any = None,
@@ -76,7 +75,8 @@ def factorize(
     A : matrix, graph or path
         ndarray, any SciPy sparse matrix or array, torch tensor (dense or sparse), networkx or
         igraph graph, PyG Data, `wavemmf.graphs.Graph`, or a file (.mtx, .npz, .npy or edge
-        list, also gzipped).
+        list, also gzipped). Of an asymmetric matrix or a directed graph give
+        `wavemmf.graphs.symmetric_part`.
     core : int or float, optional
         Number of coordinates left in the core, or their share of the rows if between 0 and 1; a
         tenth of the rows, at least 8, by default.
@@ -114,8 +114,6 @@ def factorize(
     matrix : {"normalized_laplacian", "laplacian", "adjacency"}, optional
         The matrix of a graph to factorize (graphs: normalized Laplacian by default). If given
         with a plain matrix, that is taken as an adjacency matrix.
-    symmetrize : bool
-        Accept an asymmetric matrix as ``(A + A.T) / 2``.
     engine : {"auto", "dense", "sparse"}
         Storage the greedy selector works on; "auto" takes what is estimated to cost less, and
         ``history.details["engine"]`` says which and why.
@@ -167,7 +165,7 @@ def factorize(
             "the result with a checkpoint"
         )
     A = load_if_path(A)
-    symmetric = as_matrix(A, matrix=matrix, symmetrize=symmetrize)
+    symmetric = as_matrix(A, matrix=matrix)
     n = symmetric.shape[0]
     if isinstance(selector, Explicit):
         core = _core_of_explicit(selector.indices, n, core)

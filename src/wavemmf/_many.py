@@ -67,7 +67,6 @@ def factorize_many(
     *,
     steps: int | None = None,
     matrix: str | None = None,
-    symmetrize: bool = False,
     rotations: str = "full",
     executor: Any = None,
     cache: bool | str | os.PathLike[str] | None = None,
@@ -91,7 +90,7 @@ def factorize_many(
         The selector, such as ``wm.select.Greedy(survivors="nearest")``.
     optimize, steps
         As for `wavemmf.factorize`, without callback and checkpoint.
-    matrix, symmetrize, rotations
+    matrix, rotations
         As for `wavemmf.factorize`.
     executor : str or dask.distributed.Client, optional
         Run on a Dask cluster, given by a client or the address of its scheduler.
@@ -128,7 +127,7 @@ def factorize_many(
     plan = _plan(core, k, drop, select, as_optimizer(optimize, steps), rotations)
     store = open_cache(cache)
     given = list(graphs)
-    matrices = as_matrices(given, matrix, symmetrize, dense_up_to=_DENSE_UP_TO)
+    matrices = as_matrices(given, matrix, dense_up_to=_DENSE_UP_TO)
     with progress_shown("factorizing", progress) as shown:
         work = _Work(_chunks(matrices), plan, store, shown)
         missing = work.look_up()

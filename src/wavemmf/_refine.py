@@ -24,7 +24,6 @@ def refine(
     *,
     steps: int | None = None,
     matrix: str | None = None,
-    symmetrize: bool = False,
     progress: Progress | bool | None = None,
 ) -> Factorization:
     """Optimise the rotations of `factorization` for the matrix `A`.
@@ -40,7 +39,7 @@ def refine(
         defaults.
     steps : int, optional
         Largest number of steps of an optimiser given by name.
-    matrix, symmetrize, progress
+    matrix, progress
         As for `wavemmf.factorize`.
 
     Returns
@@ -59,7 +58,7 @@ def refine(
     optimizer = as_optimizer(optimize, steps)
     if optimizer is None:
         raise InvalidInputError("refine needs an optimiser, got optimize=None")
-    symmetric: Any = as_matrix(A, matrix=matrix, symmetrize=symmetrize)
+    symmetric: Any = as_matrix(A, matrix=matrix)
     n = symmetric.shape[0]
     if n != factorization.n:
         raise InvalidInputError(f"the factorization has {factorization.n} rows, the matrix has {n}")

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
 import scipy.sparse as sp
 
 from ._optional import require
@@ -95,6 +94,8 @@ def nystrom(A: Any, core: int, seed: int = 0) -> Approximation:
     >>> nystrom(np.ones((5, 5)), 1).error()
     0.0
     """
+    import scipy.linalg
+
     matrix = _dense(A)
     n = len(matrix)
     core = check_integer("core", core, 0, n)

@@ -53,7 +53,7 @@ def test_the_transform_is_that_of_the_factorization(rng):
 def test_every_argument_is_forwarded(monkeypatch):
     given = {
         "core": 3, "k": 5, "drop": 2, "select": "random", "optimize": "lbfgs", "steps": 7,
-        "restarts": 4, "seed": 9, "symmetrize": True, "rotations": "compact",
+        "restarts": 4, "seed": 9, "rotations": "compact",
     }  # fmt: skip
     assert set(inspect.signature(wm.MMF).parameters) - {"affinity", "matrix"} == set(given)
     seen = {}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from wavemmf import graphs
+from wavemmf import factorize, graphs
 from wavemmf.errors import InputTypeError, InvalidInputError, TooLargeError
 from wavemmf.graphs import Graph, as_matrix, normalized_laplacian
 
@@ -249,12 +249,12 @@ def test_unweighted_option():
 
 def test_directed_graphs_are_an_error_or_made_undirected():
     directed = np.array([[0.0, 2.0, 0.0], [4.0, 0.0, 5.0], [0.0, 0.0, 0.0]])
-    with pytest.raises(InvalidInputError, match="symmetrize=True"):
+    with pytest.raises(InvalidInputError, match="symmetric_part"):
         graphs.adjacency(directed)
-    result = graphs.adjacency(directed, symmetrize=True).toarray()
+    result = graphs.symmetric_part(directed, as_graph=True).adjacency.toarray()
     np.testing.assert_array_equal(result, [[0, 3, 0], [3, 0, 5], [0, 5, 0]])
     with pytest.raises(InvalidInputError, match="square"):
-        graphs.adjacency(np.ones((2, 3)), symmetrize=True)
+        graphs.symmetric_part(np.ones((2, 3)), as_graph=True)
 
 
 # Conversion
@@ -299,15 +299,23 @@ def test_as_matrix_refuses_other_objects(obj):
         as_matrix(obj)
 
 
-def test_as_matrix_symmetrizes_on_request():
+def test_the_symmetric_part_of_what_has_names_keeps_them():
+    networkx = pytest.importorskip("networkx", reason="needs networkx")
+    pandas = pytest.importorskip("pandas", reason="needs pandas")
     upper = np.triu(np.ones((2, 2)))
-    np.testing.assert_array_equal(as_matrix(upper, symmetrize=True), [[1, 0.5], [0.5, 1]])
+    np.testing.assert_array_equal(graphs.symmetric_part(upper), [[1, 0.5], [0.5, 1]])
+    frame = pandas.DataFrame(upper, ["a", "b"], ["a", "b"])
+    assert factorize(graphs.symmetric_part(frame), core=1, k=2).node_names == ("a", "b")
+    graph = graphs.symmetric_part(networkx.DiGraph([("b", "a")]))
+    assert graph.node_names == ("b", "a")
+    assert graphs.symmetric_part(graph) is graph
 
 
-def test_optional_packages_are_not_imported():
+def test_what_only_some_calls_need_is_not_imported():
     code = (
-        "import sys, wavemmf.graphs\n"
+        "import sys, wavemmf\n"
         "heavy = {'torch', 'torch_geometric', 'networkx', 'sklearn', 'pandas', 'matplotlib'}\n"
+        "heavy |= {'scipy.linalg', 'scipy.sparse.linalg', 'scipy.io', 'urllib.request'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -333,9 +341,9 @@ def test_networkx_weights_multigraphs_and_errors():
     assert graphs.adjacency(multi, weighted=False)[0, 1] == 1
     with pytest.raises(InvalidInputError, match="no vertices"):
         as_matrix(networkx.Graph())
-    with pytest.raises(InvalidInputError, match="symmetrize=True"):
+    with pytest.raises(InvalidInputError, match="symmetric_part"):
         as_matrix(networkx.DiGraph([(0, 1)]))
-    assert as_matrix(networkx.DiGraph([(0, 1)]), symmetrize=True)[0, 1] == -1
+    assert as_matrix(graphs.symmetric_part(networkx.DiGraph([(0, 1)])))[0, 1] == -1
     graph[0][1]["weight"] = "heavy"
     with pytest.raises(InputTypeError, match="weight"):
         as_matrix(graph)
@@ -405,9 +413,9 @@ def test_pyg_errors():
     with pytest.raises(InputTypeError, match="edge_index"):
         as_matrix(data_module.Data(x=torch.ones(3, 1)))
     one_way = data_module.Data(edge_index=torch.tensor([[0], [1]]), num_nodes=2)
-    with pytest.raises(InvalidInputError, match="symmetrize=True"):
+    with pytest.raises(InvalidInputError, match="symmetric_part"):
         as_matrix(one_way)
-    assert as_matrix(one_way, matrix="adjacency", symmetrize=True)[1, 0] == 1
+    assert graphs.adjacency(graphs.symmetric_part(one_way))[1, 0] == 1
     outside = data_module.Data(edge_index=torch.tensor([[0], [5]]), num_nodes=2)
     with pytest.raises(InvalidInputError, match=r"outside 0\.\.1"):
         as_matrix(outside)

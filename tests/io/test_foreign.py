@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import wavemmf as wm
 from wavemmf.errors import InputTypeError, InvalidInputError
-from wavemmf.graphs import as_matrix
+from wavemmf.graphs import as_matrix, symmetric_part
 
 GRAPH = wm.graphs.karate()
 ADJACENCY = GRAPH.adjacency.toarray()
@@ -127,7 +127,7 @@ def test_igraph_errors():
     directed = igraph.Graph(n=2, edges=[(0, 1)], directed=True)
     with pytest.raises(InvalidInputError, match="not symmetric"):
         as_matrix(directed)
-    assert as_matrix(directed, symmetrize=True)[0, 1] == -1
+    assert as_matrix(symmetric_part(directed))[0, 1] == -1
     named = igraph.Graph(n=2, edges=[(0, 1)])
     named.es["weight"] = ["heavy"]
     with pytest.raises(InputTypeError, match="'weight' is not a number"):

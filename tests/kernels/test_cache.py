@@ -14,7 +14,7 @@ import pytest
 from numba.core.caching import CacheImpl
 
 import wavemmf
-from wavemmf.kernels import _jit
+from wavemmf.kernels import _disk_cache, _jit
 
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -34,9 +34,9 @@ def function(tmp_path, monkeypatch):
 @pytest.fixture(autouse=True)
 def warn_again():
     """Let this test have the warnings that come once per process."""
-    _jit._warn_uncached.cache_clear()
+    _disk_cache._warn_uncached.cache_clear()
     yield
-    _jit._warn_uncached.cache_clear()
+    _disk_cache._warn_uncached.cache_clear()
 
 
 def kept(folder, suffix):
@@ -116,7 +116,7 @@ def test_a_full_disk_costs_only_the_cache(function, tmp_path, monkeypatch):
     def full(self, path):
         raise OSError(28, "No space left on device", path)
 
-    monkeypatch.setattr(_jit._CheckedFiles, "_open_for_write", full)
+    monkeypatch.setattr(_disk_cache._CheckedFiles, "_open_for_write", full)
     kernel = _jit.jit(function)
     with pytest.warns(UserWarning, match="not kept.*No space left") as caught:
         results = [kernel(3.0), kernel(3)]
@@ -127,9 +127,10 @@ def test_a_full_disk_costs_only_the_cache(function, tmp_path, monkeypatch):
 @compiled_only
 def test_without_a_folder_nothing_is_kept_and_one_warning_says_so(function, tmp_path, monkeypatch):
     monkeypatch.setattr(CacheImpl, "_locator_classes", [])
+    kernels = [_jit.jit(function), _jit.inline_jit(function)]
     with pytest.warns(UserWarning, match="no folder.*NUMBA_CACHE_DIR") as caught:
-        kernels = [_jit.jit(function), _jit.inline_jit(function)]
-    assert [kernel(3.0) for kernel in kernels] == [6.0, 6.0]
+        results = [kernel(3.0) for kernel in kernels]
+    assert results == [6.0, 6.0]
     assert len(caught) == 1
     assert not kept(tmp_path, "nbi")
 

@@ -9,9 +9,10 @@ import sys
 import numba
 import pytest
 
-from wavemmf.kernels import _compile_time
+from wavemmf.kernels import _compile_time, _jit
 from wavemmf.kernels._compile_time import Stopwatch, compiling, compiling_seconds
-from wavemmf.kernels._jit import jit
+from wavemmf.kernels._dispatcher import KernelDispatcher
+from wavemmf.kernels._jit import inline_jit, jit
 
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -69,6 +70,27 @@ def test_what_only_kernels_call_is_translated_once_for_all_numbers():
     assert not _added.overloads  # Python has not called it
     assert _added(1.0, 2) == 4.0
     assert len(_added.overloads) == 1
+
+
+@pytest.mark.parametrize("release", ["0.59.1", "1.0.0", "0+unknown"])
+def test_other_releases_of_numba_compile_in_the_usual_way(release, monkeypatch):
+    monkeypatch.setattr(numba, "__version__", release)
+    assert _jit._best_dispatcher() is KernelDispatcher
+
+
+def test_what_has_moved_within_numba_is_done_without(monkeypatch):
+    monkeypatch.setitem(sys.modules, "wavemmf.kernels._linked", None)
+    assert _jit._best_dispatcher() is KernelDispatcher
+
+
+@compiled_only
+def test_kernels_work_when_compiled_in_the_usual_way(monkeypatch):
+    monkeypatch.setattr(_jit, "_DISPATCHER", KernelDispatcher)
+    doubled = jit(lambda x: 2.0 * x)
+    repeated = inline_jit(lambda x, count: doubled(x) * count)
+    before = compiling_seconds()
+    assert jit(lambda x: repeated(x, 3))(1.0) == 6.0
+    assert compiling_seconds() > before
 
 
 @compiled_only

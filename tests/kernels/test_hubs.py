@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import wavemmf as wm
 from sparse_runs import SparseGreedy
-from wavemmf.kernels import greedy_sparse
+from wavemmf.kernels import partners_sparse
 from wavemmf.kernels.greedy_dense import Choice, greedy_levels
 from wavemmf.kernels.noise import seeded
 
@@ -57,7 +57,7 @@ def test_leaves_of_hubs_cost_nothing(k: int) -> None:
 @pytest.mark.parametrize("k", [2, 4])
 def test_hubs_do_not_make_results_depend_on_the_order_of_rows(k: int) -> None:
     matrix = caterpillar(3000, 1)
-    assert np.diff(matrix.indptr).max() > greedy_sparse._HUB
+    assert np.diff(matrix.indptr).max() > partners_sparse.HUB
     order = np.random.default_rng(1).permutation(3000)
     errors = [
         wm.factorize(a, core=30, k=k).relative_error() for a in (matrix, matrix[order][:, order])
@@ -76,14 +76,14 @@ def test_scale_free_graphs_are_factorized() -> None:
 
 
 def test_a_hub_shows_each_neighbour_a_part_of_its_row() -> None:
-    n = 3 * greedy_sparse._HUB
+    n = 3 * partners_sparse.HUB
     rows = SparseGreedy(star(n).toarray() + 2.0 * np.eye(n), np.ones(n, bool), 4, 1).rows
     store = (rows.columns, rows.values, rows.start, rows.length)
     shown = {}
     for p in (1, n // 2, n - 1):
         workspace, seen = np.zeros(n), np.empty(n, np.int64)
-        count = greedy_sparse._gram_row(p, store, 0.0, workspace, seen)
-        assert count <= greedy_sparse._HUB + 3
+        count = partners_sparse.gram_row(p, store, 0.0, workspace, seen)
+        assert count <= partners_sparse.HUB + 3
         assert np.unique(seen[:count]).size == count
         np.testing.assert_array_equal(np.flatnonzero(workspace), np.sort(seen[:count]))
         shown[p] = set(seen[:count].tolist())

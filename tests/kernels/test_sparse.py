@@ -9,8 +9,8 @@ import scipy.sparse as sp
 import dense
 from sparse_runs import Rows, SparseGreedy
 from wavemmf.kernels.candidates import wavelets_of
-from wavemmf.kernels.greedy_sparse import _LITTLE
 from wavemmf.kernels.local import local_score
+from wavemmf.kernels.partners_sparse import LITTLE
 from wavemmf.kernels.sparse_rotation import gather_rows, union_of_rows, write_back
 from wavemmf.kernels.sparse_rows import (
     find_entry,
@@ -248,7 +248,7 @@ def test_groups_have_the_rows_most_parallel_to_their_pivot() -> None:
     run = SparseGreedy(matrix, free, 3, 1)
     run.score(False)
     for p in range(15):
-        heavy = matrix[p] ** 2 >= _LITTLE**2 * gram[p, p]
+        heavy = matrix[p] ** 2 >= LITTLE**2 * gram[p, p]
         row = np.where(heavy, matrix[p], 0.0) @ matrix  # entries of little weight find no partners
         partners = [j for j in np.flatnonzero(np.abs(row) > 1e-12) if j != p]
         group = [p, *sorted(partners, key=lambda j: -(row[j] ** 2) / gram[j, j])][:3]

@@ -96,7 +96,7 @@ def compare(
     sizes, chosen = integers("--cores", cores), words(methods)
     if chosen is not None:
         choose_methods(chosen)
-    symmetric = as_matrix(read_input(input), matrix=matrix, symmetrize=symmetrize)
+    symmetric = as_matrix(read_input(input, symmetrize, matrix), matrix)
     with progress_bar("comparing") as progress:
         rows = run_comparison(
             symmetric, sizes, k, drop, chosen, seed, runs, progress, steps=steps, restarts=restarts

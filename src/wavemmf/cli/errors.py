@@ -17,7 +17,7 @@ INTERRUPTED = 130  # what shells report for a process ended by Ctrl-C
 _BAD_INPUT = 2
 
 # Advice in the words of the library, and in those of the command line.
-_OPTIONS = {"pass symmetrize=True": "pass --symmetrize"}
+_OPTIONS = {"wm.graphs.symmetric_part(A) gives": "--symmetrize takes"}
 
 
 def end_like_interrupts() -> None:

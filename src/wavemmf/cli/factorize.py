@@ -127,7 +127,7 @@ def factorize(
     _check_effective(settings | searched, optimize, restarts)
     own = given(pairs=pairs, survivors=survivors)
     selector = _selector(select, own) if policy is None else _load_selector(policy, select, own)
-    source = read_input(input)
+    source = read_input(input, symmetrize, matrix)
     with progress_bar("factorizing") as progress:
         result = run_factorization(
             source,
@@ -139,7 +139,6 @@ def factorize(
             restarts=Search(restarts, **searched),
             seed=seed,
             matrix=matrix,
-            symmetrize=symmetrize,
             engine=engine,
             rotations=rotations,
             executor=executor,

@@ -11,7 +11,7 @@ import typer
 from .._suggest import did_you_mean
 from ..errors import InvalidInputError
 from ..experiments.records import RECORD_HELP
-from ..graphs import named, names
+from ..graphs import named, names, symmetric_part
 from ..io import SUFFIXES, read
 
 __all__ = [
@@ -73,8 +73,11 @@ def as_core(text: str | None) -> int | float | None:
     raise InvalidInputError(f"--core must be a number of rows or a share of them, got {text!r}")
 
 
-def read_input(text: str) -> Any:
+def read_input(text: str, symmetrize: bool = False, matrix: str | None = None) -> Any:
     """Return the matrix or graph that the user named; a file wins over a data set.
+
+    With `symmetrize` it may be asymmetric; which `matrix` of a graph is meant says whether a
+    matrix is one of a graph.
 
     Examples
     --------
@@ -83,7 +86,8 @@ def read_input(text: str) -> Any:
     """
     path = Path(text)
     if path.is_file():
-        return read(path)
+        found = read(path)
+        return symmetric_part(found, as_graph=matrix is not None) if symmetrize else found
     if {text, f"snap:{text}"} & set(names()):
         return named(text)
     problem = "is a directory" if path.is_dir() else "is neither a file nor a data set"

@@ -64,7 +64,7 @@ def refine(
     check_output(target, input)
     check_checkpoint_apart(checkpoint, target, file, Path(input))
     start = load(file)
-    symmetric = as_matrix(read_input(input), matrix=matrix, symmetrize=symmetrize)
+    symmetric = as_matrix(read_input(input, symmetrize, matrix), matrix)
     if symmetric.shape[0] != start.n:
         raise InvalidInputError(f"{file} has {start.n} rows, {input} has {symmetric.shape[0]}")
     settings = given(

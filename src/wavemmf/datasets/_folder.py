@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import os
 import sys
-import urllib.request
 import zlib
 from functools import cache
 from http.client import HTTPException
@@ -163,6 +162,8 @@ def _digest(stream: IO[bytes], path: Path) -> str:
 
 def _download(url: str, target: Path, expected: str, advice: str) -> None:
     """Fetch a file, verify its digest, and only then let it appear at `target`."""
+    import urllib.request
+
     try:
         with (
             urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as response,

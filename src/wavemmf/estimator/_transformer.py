@@ -29,7 +29,7 @@ class MMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    core, k, drop, select, optimize, steps, restarts, seed, symmetrize, rotations
+    core, k, drop, select, optimize, steps, restarts, seed, rotations
         As in `wavemmf.factorize`.
     affinity : {"precomputed", "covariance"}
         What is factorized: the matrix or graph given to `fit`, which relates the features to
@@ -71,7 +71,6 @@ class MMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         seed: int = 0,
         affinity: str = "precomputed",
         matrix: str | None = None,
-        symmetrize: bool = False,
         rotations: str = "full",
     ) -> None:
         self.core = core
@@ -84,7 +83,6 @@ class MMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.seed = seed
         self.affinity = affinity
         self.matrix = matrix
-        self.symmetrize = symmetrize
         self.rotations = rotations
 
     def fit(self, A: Any, y: Any = None) -> MMF:
@@ -106,7 +104,7 @@ class MMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.factorization_ = factorize(
             self._matrix(A), self.core, self.k, self.drop, self.select, self.optimize,
             steps=self.steps, restarts=self.restarts, seed=self.seed,
-            symmetrize=self.symmetrize, rotations=self.rotations,
+            rotations=self.rotations,
         )  # fmt: skip
         self._n_features_out = self.factorization_.n
         return self
@@ -135,7 +133,7 @@ class MMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             samples = validate_data(self, A, dtype=np.float64, ensure_min_samples=2)
             return np.atleast_2d(np.cov(samples, rowvar=False))
         if is_graph(A) or isinstance(A, str | os.PathLike) or self.matrix is not None:
-            A = as_matrix(A, matrix=self.matrix, symmetrize=self.symmetrize)
+            A = as_matrix(A, matrix=self.matrix)
         return validate_data(self, A, accept_sparse="csr", dtype=[np.float64, np.float32])
 
     def _rows(self, X: Any, direction: str) -> Any:

@@ -70,7 +70,6 @@ def compare(
     steps: int = 500,
     restarts: int | None = None,
     matrix: str | None = None,
-    symmetrize: bool = False,
 ) -> list[ComparisonRow]:
     """Approximate a matrix by several methods at several core sizes.
 
@@ -104,7 +103,7 @@ def compare(
     restarts : int, optional
         Randomised runs of ``"learned-restarts"``, 100 by default; if given, that method is run
         even if `methods` does not name it.
-    matrix, symmetrize
+    matrix
         As for `wavemmf.factorize`.
 
     Returns
@@ -133,7 +132,7 @@ def compare(
         restarts = check_integer("restarts", restarts, 1)
     seed = check_integer("seed", seed, 0)
     runs = check_integer("runs", runs, 1)
-    symmetric = as_matrix(A, matrix=matrix, symmetrize=symmetrize)
+    symmetric = as_matrix(A, matrix=matrix)
     n = symmetric.shape[0]
     sizes = _check_cores(n, cores, k, drop)
     names = choose_methods(methods, n, restarts)

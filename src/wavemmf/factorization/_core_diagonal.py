@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
 from .._validation import check_finite, check_memory
 from ..errors import InvalidFactorizationError, InvalidInputError, SingularError
@@ -201,6 +200,8 @@ class CoreDiagonal:
         if self.core_size == 0:
             return np.copy
         if sp.issparse(self.core):
+            from scipy.sparse.linalg import splu
+
             try:
                 factors = splu(sp.csc_matrix(self.core + shift * sp.eye_array(self.core_size)))
             except RuntimeError as error:  # what SuperLU raises for exact zeros

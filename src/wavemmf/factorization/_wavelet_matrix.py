@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse.linalg import LinearOperator
 
 from .._validation import as_generator, check_choice, check_integer, check_memory
 from ..errors import InvalidFactorizationError, InvalidInputError, SingularError
@@ -21,6 +20,9 @@ from ._names import by_name, check_names
 from ._rotations import Floats, Integers, Rotations
 from ._symmetry import make_symmetric
 from ._transform import Signal, as_signal, check_no_nan, transform, transform_scratch
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
 
 __all__ = ["WaveletMatrix"]
 
@@ -289,6 +291,8 @@ class WaveletMatrix(LikeMatrix):
         >>> bool(np.allclose(w.H @ (w @ x), x))
         True
         """
+        from scipy.sparse.linalg import LinearOperator
+
         check_choice("part", part, ("matrix", "transform"))
         if part == "matrix":
             forward = backward = self.__matmul__

@@ -20,6 +20,7 @@ from ._lengths import weights_from_lengths
 from ._named import named, names
 from ._partition import partition, partitioner
 from ._similarity import similarity_graph
+from ._symmetric import symmetric_part
 from ._together import as_matrices
 
 __all__ = [
@@ -46,5 +47,6 @@ __all__ = [
     "partitioner",
     "path",
     "similarity_graph",
+    "symmetric_part",
     "weights_from_lengths",
 ]

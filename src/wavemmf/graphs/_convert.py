@@ -20,7 +20,7 @@ MATRICES = {
 }
 
 
-def as_matrix(obj: Any, matrix: str | None = None, symmetrize: bool = False) -> Matrix:
+def as_matrix(obj: Any, matrix: str | None = None) -> Matrix:
     """Return the symmetric float64 matrix that `obj` stands for.
 
     Parameters
@@ -33,8 +33,6 @@ def as_matrix(obj: Any, matrix: str | None = None, symmetrize: bool = False) -> 
     matrix : {"normalized_laplacian", "laplacian", "adjacency"}, optional
         Which matrix of the graph to take. By default graphs give their normalized Laplacian
         and matrices are taken as they are; if given, a matrix is taken as an adjacency matrix.
-    symmetrize : bool
-        Accept an asymmetric matrix as ``(A + A.T) / 2``, a directed graph as undirected.
 
     Returns
     -------
@@ -54,8 +52,8 @@ def as_matrix(obj: Any, matrix: str | None = None, symmetrize: bool = False) -> 
         check_choice("matrix", matrix, MATRICES)
     obj = load_if_path(obj)
     if matrix is None and not is_graph(obj):
-        return check_matrix(_plain_matrix(obj), symmetrize)
-    return MATRICES[matrix or "normalized_laplacian"](obj, symmetrize=symmetrize)
+        return check_matrix(plain_matrix(obj))
+    return MATRICES[matrix or "normalized_laplacian"](obj)
 
 
 def is_graph(obj: Any) -> bool:
@@ -69,7 +67,7 @@ def is_graph(obj: Any) -> bool:
     return isinstance(obj, Graph) or is_networkx(obj) or is_igraph(obj) or is_pyg(obj)
 
 
-def _plain_matrix(obj: Any) -> Any:
+def plain_matrix(obj: Any) -> Any:
     if obj is None or callable(obj):
         raise InputTypeError(
             f"cannot read {type(obj).__name__} as a matrix: give a NumPy, SciPy sparse or torch "

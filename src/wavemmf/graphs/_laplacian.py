@@ -29,19 +29,17 @@ __all__ = ["adjacency", "laplacian", "normalized_laplacian"]
 _SAFE_WEIGHT = 1e288
 
 
-def adjacency(graph: Any, *, weighted: bool = True, symmetrize: bool = False) -> sp.csr_array:
+def adjacency(graph: Any, *, weighted: bool = True) -> sp.csr_array:
     """Return the adjacency matrix of a graph.
 
     Parameters
     ----------
     graph : Graph, networkx or igraph graph, PyG Data, torch, SciPy or NumPy matrix, str or Path
-        Plain matrices are taken as adjacency matrices; a path is read with `read`.
+        Undirected, see `symmetric_part`. Plain matrices are taken as adjacency matrices; a path is
+        read with `read`.
     weighted : bool
         Keep the edge weights (networkx, igraph: the attribute ``'weight'``; PyG: ``edge_weight``,
         or an ``edge_attr`` of one column), or set them all to 1.
-    symmetrize : bool
-        Make a directed graph undirected: an edge present in one direction is mirrored, one
-        present in both gets the mean of its two weights. Otherwise directed input is an error.
 
     Returns
     -------
@@ -54,18 +52,14 @@ def adjacency(graph: Any, *, weighted: bool = True, symmetrize: bool = False) ->
     array([[0., 1.],
            [1., 0.]])
     """
-    matrix = raw_adjacency(load_if_path(graph), weighted)
-    if symmetrize:
-        check_matrix(matrix, symmetrize=True)  # For its complaints only.
-        matrix = _undirected(matrix)
-    matrix = sp.csr_array(check_matrix(matrix))
+    matrix = sp.csr_array(check_matrix(raw_adjacency(load_if_path(graph), weighted)))
     if not weighted:
         ones = np.ones_like(matrix.data)
         matrix = sp.csr_array((ones, matrix.indices, matrix.indptr), shape=matrix.shape)
     return matrix
 
 
-def laplacian(graph: Any, *, weighted: bool = True, symmetrize: bool = False) -> sp.csr_array:
+def laplacian(graph: Any, *, weighted: bool = True) -> sp.csr_array:
     r"""Return the Laplacian :math:`D - A` of a graph.
 
     The degree of a vertex is :math:`D_{ii} = \sum_j |A_{ij}|`, a self-loop counted once. The
@@ -74,7 +68,7 @@ def laplacian(graph: Any, *, weighted: bool = True, symmetrize: bool = False) ->
 
     Parameters
     ----------
-    graph, weighted, symmetrize
+    graph, weighted
         As in `adjacency`.
 
     Returns
@@ -87,16 +81,14 @@ def laplacian(graph: Any, *, weighted: bool = True, symmetrize: bool = False) ->
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    matrix = adjacency(graph, weighted=weighted, symmetrize=symmetrize)
+    matrix = adjacency(graph, weighted=weighted)
     degrees = _degrees(matrix)
     if not np.isfinite(degrees).all():
         raise InvalidInputError("the edge weights are so large that the degrees overflow")
     return sp.csr_array(check_matrix(sp.diags_array(degrees).tocsr() - matrix))
 
 
-def normalized_laplacian(
-    graph: Any, *, weighted: bool = True, symmetrize: bool = False
-) -> sp.csr_array:
+def normalized_laplacian(graph: Any, *, weighted: bool = True) -> sp.csr_array:
     r"""Return the normalized Laplacian :math:`I - D^{-1/2} A D^{-1/2}` of a graph.
 
     Degrees are as in `laplacian`, so the eigenvalues lie in [0, 2] for any weights, negative
@@ -105,7 +97,7 @@ def normalized_laplacian(
 
     Parameters
     ----------
-    graph, weighted, symmetrize
+    graph, weighted
         As in `adjacency`.
 
     Returns
@@ -120,7 +112,7 @@ def normalized_laplacian(
            [-1.,  1.,  0.],
            [ 0.,  0.,  0.]])
     """
-    matrix = adjacency(graph, weighted=weighted, symmetrize=symmetrize)
+    matrix = adjacency(graph, weighted=weighted)
     if matrix.nnz and np.abs(matrix.data).max() > _SAFE_WEIGHT:
         matrix = matrix * 2.0**-64  # Exact, and a common factor cancels in the definition.
     degrees = _degrees(matrix)
@@ -156,15 +148,3 @@ def _geometric_mean(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[n
     if a.size and a.min() > 1e-150 and a.max() < 1e150:
         return np.asarray(np.sqrt(a * b))
     return np.asarray(np.sqrt(a) * np.sqrt(b))
-
-
-def _undirected(matrix: Any) -> sp.csr_array:
-    matrix = sp.csr_array(matrix, dtype=np.float64, copy=True)
-    matrix.sum_duplicates()
-    matrix.eliminate_zeros()
-    present = sp.csr_array(
-        (np.ones_like(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape
-    )
-    share = present + present.T
-    share.data = 2.0 / share.data
-    return sp.csr_array((0.5 * matrix + 0.5 * matrix.T).multiply(share))

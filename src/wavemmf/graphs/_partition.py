@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 __all__ = ["partition", "partitioner"]
 
@@ -46,6 +45,8 @@ def partition(matrix: Any, parts: int, seed: int = 0) -> npt.NDArray[np.int64]:
         return np.zeros(n, np.int64)
     if importlib.util.find_spec("pymetis") is not None:
         return _metis(matrix, parts, seed)
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
     order = reverse_cuthill_mckee(sp.csr_matrix(matrix), symmetric_mode=True)
     assigned = np.empty(n, np.int64)
     assigned[order] = np.arange(n) * parts // n

@@ -24,7 +24,6 @@ _USUAL_WEIGHTS = (1e-70, 1e70)
 def as_matrices(
     objects: Sequence[Any],
     matrix: str | None = None,
-    symmetrize: bool = False,
     dense_up_to: int = 0,
 ) -> list[Matrix]:
     """Return what `as_matrix` returns for every object, in a fraction of the time for graphs.
@@ -33,7 +32,7 @@ def as_matrices(
     ----------
     objects : sequence
         Matrices, graphs or paths.
-    matrix, symmetrize
+    matrix
         As for `as_matrix`.
     dense_up_to : int
         Matrices with at most this many rows are returned dense.
@@ -51,7 +50,7 @@ def as_matrices(
     """
     if matrix is not None:
         check_choice("matrix", matrix, MATRICES)
-    graphs = [] if symmetrize else [i for i, obj in enumerate(objects) if is_graph(obj)]
+    graphs = [i for i, obj in enumerate(objects) if is_graph(obj)]
     results: list[Any] = [None] * len(objects)
     if len(graphs) > 1:
         found = _read_together([objects[i] for i in graphs], matrix, dense_up_to)
@@ -59,15 +58,13 @@ def as_matrices(
             results[i] = each
     for i, obj in enumerate(objects):
         if results[i] is None:
-            results[i] = _read_alone(obj, i, matrix, symmetrize, dense_up_to)
+            results[i] = _read_alone(obj, i, matrix, dense_up_to)
     return results
 
 
-def _read_alone(
-    obj: Any, position: int, matrix: str | None, symmetrize: bool, dense_up_to: int
-) -> Matrix:
+def _read_alone(obj: Any, position: int, matrix: str | None, dense_up_to: int) -> Matrix:
     try:
-        result: Any = as_matrix(obj, matrix, symmetrize)
+        result: Any = as_matrix(obj, matrix)
     except InputTypeError as error:
         raise InputTypeError(f"graph {position}: {error}") from error
     except InvalidInputError as error:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -31,6 +30,8 @@ _DAMAGE = (
 
 def read_matrix_market(path: Path) -> NDArray[Any] | sp.csr_array:
     """Read a Matrix Market file, gzipped or not."""
+    import scipy.io
+
     text = read_text(path)
     lines = [line for line in text.split("\n") if line.strip()]
     body = [line for line in lines if not line.lstrip().startswith("%")]

@@ -12,6 +12,7 @@ from ._jit import jit
 from .blocks import sparse_blocks
 from .candidates import keep_best, wavelets_of
 from .episode import SIGNIFICANT
+from .listed import add_listed
 from .local import complete_rotation, local_score
 
 __all__ = ["pick_disjoint", "rotate_groups", "score_rows"]
@@ -116,11 +117,5 @@ def _gram_row(p, indptr, indices, data, workspace, seen):
         c = indices[q]
         weight = data[q]
         for z in range(indptr[c], indptr[c + 1]):
-            j = indices[z]
-            if workspace[j] == 0.0:
-                seen[count] = j
-                count += 1
-            workspace[j] += weight * data[z]
-            if workspace[j] == 0.0:
-                workspace[j] = 1e-300  # cancelled: keep it listed once only
+            count = add_listed(workspace, seen, count, indices[z], weight * data[z])
     return count

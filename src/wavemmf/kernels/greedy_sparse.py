@@ -18,29 +18,20 @@ import numpy as np
 from ._jit import jit
 from .blocks import sparse_blocks
 from .candidates import (
-    CENTRED,
-    ORTHOGONAL,
     SHIFTED,
-    among,
     comparable,
-    offer,
-    pair_cost,
     same_members,
     wavelets_of,
 )
 from .heap import heap_remove, heap_update
 from .local import complete_rotation, local_score, quick_score
+from .partners_sparse import LITTLE, best_partner, clear, fill_up, gram_row, most_correlated
 from .small import congruence, product
 from .sparse_rotation import gather_rows, union_of_rows, write_back
-from .sparse_rows import find_entry
 from .vectors import dot
 
 __all__ = ["score_all", "sparse_greedy_levels"]
 
-# Entries below this share of the norm of their row do not look for partners.
-_LITTLE = 0.1
-# Through a longer row a pivot meets only this many rows: those next to it there.
-_HUB = 1024
 # Marks pivots that will be scored again at the end of the level.
 _WAITING = -1
 
@@ -221,21 +212,21 @@ def _score_pivot(p, store, rows, method, pivots, scratch):
     drop, pairwise, shift = method
     workspace, seen = scratch[0], scratch[1]
     # Pairs are tried by true residual, so none may be missing.
-    least = 0.0 if pairwise else _LITTLE * _LITTLE * rows[0][p]
-    count = _gram_row(p, store, least, workspace, seen)
+    least = 0.0 if pairwise else LITTLE * LITTLE * rows[0][p]
+    count = gram_row(p, store, least, workspace, seen)
     if pairwise:
-        score, sizes[p], groups[p, 1] = _best_partner(p, store, rows, workspace, seen, count)
+        score, sizes[p], groups[p, 1] = best_partner(p, store, rows, workspace, seen, count)
         scores[p] = comparable(score)
         groups[p, 0] = p
-        _clear(workspace, seen, count)
+        clear(workspace, seen, count)
     else:
         candidates = np.empty((2, groups.shape[1]), np.int64)
-        lengths = _most_correlated(p, store, rows, shift, candidates, workspace, seen, count)
-        _clear(workspace, seen, count)
+        lengths = most_correlated(p, store, rows, shift, candidates, workspace, seen, count)
+        clear(workspace, seen, count)
         scores[p] = np.inf
         for c in range(2):
             # Rows of no use to the pivot may be of use to the others.
-            size = _fill_up(
+            size = fill_up(
                 store, rows, 0.0 if c == SHIFTED else shift, candidates[c], lengths[c], scratch
             )
             members = candidates[c, :size]
@@ -250,173 +241,3 @@ def _score_pivot(p, store, rows, method, pivots, scratch):
                 groups[p, :size] = members
     stamp[p] = _stamp_of(groups[p, : sizes[p]], version)
     return count
-
-
-@jit
-def _clear(workspace, seen, count):
-    for q in range(count):
-        workspace[seen[q]] = 0.0
-
-
-@jit
-def _gram_row(p, store, least, workspace, seen):
-    """Add up the rows of the neighbours of `p` in `workspace`; `seen` lists what was written.
-
-    Neighbours with a squared weight below `least` are left out: rows have many small entries, and
-    the sum only ranks partners; scores come from exact Gram blocks. For the same reason a hub
-    shows only a part of its row, and a different one to each pivot: otherwise each of its
-    neighbours would cost as much as all of them, and all would want the same partners.
-    """
-    columns, values, start, length = store
-    count = 0
-    for q in range(start[p], start[p] + length[p]):
-        c = columns[q]
-        weight = values[q]
-        if weight * weight < least:
-            continue
-        z, shown = _shown(c, p, store)
-        for _ in range(shown):
-            j = columns[z]
-            if workspace[j] == 0.0:
-                seen[count] = j
-                count += 1
-            workspace[j] += weight * values[z]
-            if workspace[j] == 0.0:
-                workspace[j] = 1e-300  # cancelled: keep it listed once only
-            z += 1
-            if z == start[c] + length[c]:
-                z = start[c]
-    return count
-
-
-@jit
-def _shown(c, p, store):
-    """Where the entries of row `c` begin that its neighbour `p` meets, and how many there are.
-
-    Behind the last entry comes the first, so of two rows each meets the other or neither does.
-    """
-    columns, _, start, length = store
-    if length[c] <= _HUB:
-        return start[c], length[c]
-    own = find_entry(columns, start, length, c, p) - start[c]
-    return start[c] + (own - _HUB // 2) % length[c], _HUB + 1
-
-
-@jit
-def _most_correlated(p, store, rows, shift, candidates, workspace, seen, count):
-    """Pivot `p` and its up to k-1 best partners, by the two measures; returns how many each."""
-    energy, own, free = rows
-    columns, values, start, length = store
-    keys = np.zeros(candidates.shape)
-    lengths = np.ones(2, np.int64)
-    candidates[:, 0] = p
-    least = ORTHOGONAL * energy[p]
-    for q in range(count):
-        j = seen[q]
-        squared = workspace[j] * workspace[j]
-        if j != p and free[j] and squared > least * energy[j]:
-            offer(keys, candidates, lengths, SHIFTED, squared / energy[j], j)
-    for q in range(start[p], start[p] + length[p]):
-        if workspace[columns[q]] != 0.0:
-            workspace[columns[q]] -= 2.0 * shift * values[q]
-    for q in range(count):
-        j = seen[q]
-        squared = workspace[j] * workspace[j]
-        rest = energy[j] - 2.0 * shift * own[j] + shift * shift
-        if j != p and free[j] and squared > least * energy[j] and rest > 0.0:
-            offer(keys, candidates, lengths, CENTRED, squared / rest, j)
-    return lengths
-
-
-@jit
-def _fill_up(store, rows, shift, group, size, scratch):
-    """Complete a group by the rows that are most correlated with its members, taken together."""
-    if size == 1 or size == group.size:
-        return size
-    total, listed = scratch[2], scratch[3]
-    count = 0
-    for a in range(size):
-        count = _add_correlations(group[a], store, rows, shift, scratch, count)
-    while size < group.size:
-        best = 0.0
-        pick = -1
-        for q in range(count):
-            key = comparable(total[listed[q]])
-            if key > best and not among(group, size, listed[q]):
-                best = key
-                pick = listed[q]
-        if pick < 0:
-            break
-        group[size] = pick
-        size += 1
-        count = _add_correlations(pick, store, rows, shift, scratch, count)
-    _clear(total, listed, count)
-    return size
-
-
-@jit
-def _add_correlations(member, store, rows, shift, scratch, count):
-    """Add what rows have in common with a member to their totals; `count` rows have one."""
-    energy, own, free = rows
-    columns, values, start, length = store
-    # The rows the pivot correlates with stay listed in ``scratch[1]``, so these go elsewhere.
-    workspace, total, listed = scratch[0], scratch[2], scratch[3]
-    least = _LITTLE * _LITTLE * energy[member]
-    seen = np.empty(_reach(member, store, least), np.int64)
-    found = _gram_row(member, store, least, workspace, seen)
-    if shift != 0.0:
-        for q in range(start[member], start[member] + length[member]):
-            if workspace[columns[q]] != 0.0:
-                workspace[columns[q]] -= 2.0 * shift * values[q]
-    for q in range(found):
-        j = seen[q]
-        squared = workspace[j] * workspace[j]
-        workspace[j] = 0.0
-        rest = energy[j] - 2.0 * shift * own[j] + shift * shift
-        if free[j] and squared > ORTHOGONAL * energy[member] * energy[j] and rest > 0.0:
-            if total[j] == 0.0:
-                listed[count] = j
-                count += 1
-            total[j] += squared / rest
-    return count
-
-
-@jit
-def _reach(p, store, least):
-    """How many entries the rows of the neighbours of `p` have, those too weak left out."""
-    columns, values, start, length = store
-    total = 0
-    for q in range(start[p], start[p] + length[p]):
-        if values[q] * values[q] >= least:
-            total += min(length[columns[q]], _HUB + 1)
-    return total
-
-
-@jit
-def _best_partner(p, store, rows, workspace, seen, count):
-    """The cheapest pair with `p`: its score, the group size, and the partner."""
-    energy, own, free = rows
-    best = np.inf
-    partner = -1
-    for q in range(count):
-        j = seen[q]
-        if j != p and free[j]:
-            between = _entry(store, p, j)
-            cost = comparable(
-                pair_cost(energy[p], workspace[j], energy[j], own[p], between, own[j], best)
-            )
-            if cost < best:
-                best = cost
-                partner = j
-    if partner < 0:
-        return max(energy[p] - own[p] * own[p], 0.0), 1, p
-    return best, 2, partner
-
-
-@jit
-def _entry(store, row, column):
-    columns, values, start, length = store
-    at = find_entry(columns, start, length, row, column)
-    if at < start[row] + length[row] and columns[at] == column:
-        return values[at]
-    return 0.0

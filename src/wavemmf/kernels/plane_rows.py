@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .simd import _FLAGS, _add_lanes, _Rows
+from ._vector_code import FLAGS, Rows, add_lanes
 
 __all__ = ["carry_plane", "turn_plane"]
 
@@ -32,7 +32,7 @@ def turn_plane(typingctx, x, groups, first, size, weights, entry, sign, columns)
         x, groups, first, size, weights, entry, sign, _ = arguments
         kinds = signature.args
         level = _Level(context, builder, (kinds[1], groups, first), (kinds[4], weights, entry))
-        rows = _Turned(level, _Rows(context, builder, kinds[0], x, width), width)
+        rows = _Turned(level, Rows(context, builder, kinds[0], x, width), width)
         level.for_others(size, rows.add)
         rows.turn_own(sign)
         level.for_others(size, rows.turn)
@@ -58,7 +58,7 @@ def carry_plane(typingctx, y, v, groups, first, size, weights, entry, out, colum
         kinds = signature.args
         level = _Level(context, builder, (kinds[2], groups, first), (kinds[5], weights, entry))
         tiles = [
-            _Turned(level, _Rows(context, builder, kind, tile, width), width)
+            _Turned(level, Rows(context, builder, kind, tile, width), width)
             for kind, tile in ((kinds[0], y), (kinds[1], v))
         ]
         sums = context.make_array(kinds[7])(context, builder, out).data
@@ -150,8 +150,8 @@ class _Turned:
         turned = []
         for own, total in zip(rows.load(place), self.sums, strict=True):
             total = builder.load(total)
-            turned.append(rows.multiply_add(head, own, builder.fmul(sign, total, flags=_FLAGS)))
-            signed = builder.fmul(sign, own, flags=_FLAGS)
+            turned.append(rows.multiply_add(head, own, builder.fmul(sign, total, flags=FLAGS)))
+            signed = builder.fmul(sign, own, flags=FLAGS)
             self.moves.append(builder.fneg(rows.multiply_add(inverse, total, signed)))
         rows.store(turned, place)
 
@@ -170,6 +170,6 @@ def _gain(builder, tiles, values, target, sign):
     for own, other, move, turn in zip(*values, y.moves, v.moves, strict=True):
         total = y.rows.multiply_add(other, move, total)
         total = y.rows.multiply_add(builder.fneg(own), turn, total)
-    number = _add_lanes(builder, [total], y.rows.lanes)[0]
-    number = builder.fmul(ir.Constant(number.type, sign), number, flags=_FLAGS)
-    builder.store(builder.fadd(builder.load(target), number, flags=_FLAGS), target)
+    number = add_lanes(builder, [total], y.rows.lanes)[0]
+    number = builder.fmul(ir.Constant(number.type, sign), number, flags=FLAGS)
+    builder.store(builder.fadd(builder.load(target), number, flags=FLAGS), target)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .rotate import mirror_rows
 from .simd import fused
 from .vectors import dot
 
@@ -125,23 +126,7 @@ def turn_symmetric(matrix, rows, vector, size, active, support):
         for b in range(size):
             corner[b, a] = matrix[rows[a], rows[b]]
     turn_rows(corner, np.arange(size), vector, size, size)
-    count = 0
-    for j in range(active):
-        for a in range(size):
-            if matrix[rows[a], j] != 0.0:
-                support[count] = j
-                count += 1
-                break
-    for s in range(count):
-        j = support[s]
-        for a in range(size):
-            matrix[j, rows[a]] = matrix[rows[a], j]
-    for a in range(size):
-        for b in range(a + 1):
-            # Averaging keeps the matrix symmetric to the last bit.
-            value = 0.5 * (corner[a, b] + corner[b, a])
-            matrix[rows[a], rows[b]] = value
-            matrix[rows[b], rows[a]] = value
+    mirror_rows(matrix, rows, corner, size, active, support)
 
 
 @jit

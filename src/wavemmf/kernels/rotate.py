@@ -7,7 +7,7 @@ import numpy as np
 from ._jit import jit
 from .simd import fused
 
-__all__ = ["TILE", "rotate_group", "rotate_symmetric"]
+__all__ = ["TILE", "mirror_rows", "rotate_group", "rotate_symmetric"]
 
 # Columns handled at once: k input rows and the output row then stay in the first-level cache.
 TILE = 256
@@ -86,6 +86,12 @@ def rotate_symmetric(matrix, rows, block, size, active, buffer, support):
             for c in range(size):
                 total += matrix[rows[a], rows[c]] * block[b, c]
             corner[a, b] = total
+    mirror_rows(matrix, rows, corner, size, active, support)
+
+
+@jit
+def mirror_rows(matrix, rows, corner, size, active, support):
+    """Write rotated rows into their columns, and the corner where both meet."""
     count = _union_support(matrix, rows, size, active, support)
     for s in range(count):
         j = support[s]

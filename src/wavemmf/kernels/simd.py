@@ -15,6 +15,8 @@ from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
 
+from ._vector_code import FLAGS, INDEX, LANE, Rows, add_lanes, counter, exchange, fused_vectors
+
 __all__ = [
     "LANES",
     "add_and_multiply",
@@ -27,24 +29,8 @@ __all__ = [
     "transpose_square",
 ]
 
-_VECTOR_BYTES = 64
 #: Arrays for `add_and_multiply` have a multiple of this many entries.
 LANES = 32
-# What `_jit.py` allows the compiler for plain loops.
-_FLAGS = ("nsz",)
-_INDEX = ir.IntType(64)
-_LANE = ir.IntType(32)
-
-
-def _fused(builder, a, b, c):
-    """``a * b + c`` rounded once: one instruction, and the same digits on every processor."""
-    lanes = a.type.count
-    kind = f"v{lanes}f{64 if a.type.element == ir.DoubleType() else 32}"
-    function = builder.module.globals.get(f"llvm.fma.{kind}")
-    if function is None:
-        signature = ir.FunctionType(a.type, [a.type] * 3)
-        function = ir.Function(builder.module, signature, f"llvm.fma.{kind}")
-    return builder.call(function, [a, b, c])
 
 
 @intrinsic
@@ -71,46 +57,6 @@ def _product_and_sum(a, b, c):
 fused = _product_and_sum if config.DISABLE_JIT else _fused_numbers
 
 
-class _Rows:
-    """Reads and writes rows of a tile as vectors, in the code being generated."""
-
-    def __init__(self, context, builder, array_type, array, columns):
-        self.builder = builder
-        self.data = context.make_array(array_type)(context, builder, array).data
-        scalar = context.get_data_type(array_type.dtype)
-        self.bytes = array_type.dtype.bitwidth // 8
-        self.lanes = min(columns, _VECTOR_BYTES // self.bytes)
-        self.count = columns // self.lanes
-        self.vector = ir.VectorType(scalar, self.lanes)
-        self.zero = ir.Constant(self.vector, [0.0] * self.lanes)
-
-    def load(self, position):
-        return [
-            self.builder.load(self._address(position, part), align=self.bytes)
-            for part in range(self.count)
-        ]
-
-    def store(self, values, position):
-        for part, value in enumerate(values):
-            self.builder.store(value, self._address(position, part), align=self.bytes)
-
-    def scalar(self, position):
-        return self.builder.load(self.builder.gep(self.data, [position]))
-
-    def broadcast(self, value):
-        undefined = ir.Constant(self.vector, ir.Undefined)
-        first = self.builder.insert_element(undefined, value, ir.Constant(_LANE, 0))
-        everywhere = ir.Constant(ir.VectorType(_LANE, self.lanes), [0] * self.lanes)
-        return self.builder.shuffle_vector(first, undefined, everywhere)
-
-    def multiply_add(self, a, b, total):
-        return _fused(self.builder, a, b, total)
-
-    def _address(self, position, part):
-        place = self.builder.add(position, ir.Constant(_INDEX, part * self.lanes))
-        return self.builder.bitcast(self.builder.gep(self.data, [place]), self.vector.as_pointer())
-
-
 @intrinsic(prefer_literal=True)
 def copy_row(typingctx, source, at, out, place, columns):
     """``out[place : place + columns] = source[at : at + columns]``."""
@@ -119,8 +65,8 @@ def copy_row(typingctx, source, at, out, place, columns):
 
     def generate(context, builder, signature, arguments):
         source, at, out, place, _ = arguments
-        values = _Rows(context, builder, signature.args[0], source, width).load(at)
-        _Rows(context, builder, signature.args[2], out, width).store(values, place)
+        values = Rows(context, builder, signature.args[0], source, width).load(at)
+        Rows(context, builder, signature.args[2], out, width).store(values, place)
         return context.get_dummy_value()
 
     return signature, generate
@@ -134,7 +80,7 @@ def add_multiple(typingctx, rows, at, factor, place, columns):
 
     def generate(context, builder, signature, arguments):
         rows, at, factor, place, _ = arguments
-        x = _Rows(context, builder, signature.args[0], rows, width)
+        x = Rows(context, builder, signature.args[0], rows, width)
         weight = x.broadcast(factor)
         pairs = zip(x.load(at), x.load(place), strict=True)
         x.store([x.multiply_add(value, weight, total) for value, total in pairs], place)
@@ -154,9 +100,9 @@ def add_and_multiply(typingctx, out, weight, vector, following):
 
     def generate(context, builder, signature, arguments):
         kinds = signature.args
-        x = _Rows(context, builder, kinds[0], arguments[0], LANES)
-        v = _Rows(context, builder, kinds[2], arguments[2], LANES)
-        f = _Rows(context, builder, kinds[3], arguments[3], LANES)
+        x = Rows(context, builder, kinds[0], arguments[0], LANES)
+        v = Rows(context, builder, kinds[2], arguments[2], LANES)
+        f = Rows(context, builder, kinds[3], arguments[3], LANES)
         size = context.make_array(kinds[0])(context, builder, arguments[0]).nitems
         factor = x.broadcast(arguments[1])
         before = builder.block
@@ -165,8 +111,8 @@ def add_and_multiply(typingctx, out, weight, vector, following):
         builder.branch(loop)
 
         builder.position_at_end(loop)
-        at = _counter(builder, before, ir.Constant(_INDEX, 0))
-        sums = [_counter(builder, before, x.zero) for _ in range(x.count)]
+        at = counter(builder, before, ir.Constant(INDEX, 0))
+        sums = [counter(builder, before, x.zero) for _ in range(x.count)]
         pairs = zip(v.load(at), x.load(at), strict=True)
         moved = [x.multiply_add(value, factor, total) for value, total in pairs]
         x.store(moved, at)
@@ -174,7 +120,7 @@ def add_and_multiply(typingctx, out, weight, vector, following):
         for value, other, total in zip(moved, f.load(at), sums, strict=True):
             totals.append(x.multiply_add(value, other, total))
             total.add_incoming(totals[-1], loop)
-        next_place = builder.add(at, ir.Constant(_INDEX, LANES))
+        next_place = builder.add(at, ir.Constant(INDEX, LANES))
         at.add_incoming(next_place, loop)
         builder.cbranch(builder.icmp_signed("<", next_place, size), loop, after)
 
@@ -182,8 +128,8 @@ def add_and_multiply(typingctx, out, weight, vector, following):
         while len(totals) > 1:
             half = len(totals) // 2
             pairs = zip(totals[:half], totals[half:], strict=True)
-            totals = [builder.fadd(a, b, flags=_FLAGS) for a, b in pairs]
-        return _add_lanes(builder, totals, x.lanes)[0]
+            totals = [builder.fadd(a, b, flags=FLAGS) for a, b in pairs]
+        return add_lanes(builder, totals, x.lanes)[0]
 
     return signature, generate
 
@@ -270,7 +216,7 @@ class _Square:
         right = [self._times(step, row) for row in x]
         inverses = []
         for p in range(width):
-            pivot = builder.extract_element(left[p], ir.Constant(_LANE, p))
+            pivot = builder.extract_element(left[p], ir.Constant(LANE, p))
             inverse = builder.fdiv(ir.Constant(self.scalar, -1.0), pivot)
             inverses.append(self._everywhere(inverse))
             for a in range(p + 1, width):
@@ -286,25 +232,25 @@ class _Square:
 
     def _lane(self, vector, lane):
         """One entry of a vector in all places."""
-        mask = ir.Constant(ir.VectorType(_LANE, self.width), [lane] * self.width)
+        mask = ir.Constant(ir.VectorType(LANE, self.width), [lane] * self.width)
         return self.builder.shuffle_vector(vector, vector, mask)
 
     def _everywhere(self, value):
         undefined = ir.Constant(self.vector, ir.Undefined)
-        first = self.builder.insert_element(undefined, value, ir.Constant(_LANE, 0))
+        first = self.builder.insert_element(undefined, value, ir.Constant(LANE, 0))
         return self._lane(first, 0)
 
     def _times(self, a, b):
-        return self.builder.fmul(a, b, flags=_FLAGS)
+        return self.builder.fmul(a, b, flags=FLAGS)
 
     def _sum_of_products(self, a, b, total):
-        return self._times(a, b) if total is None else _fused(self.builder, a, b, total)
+        return self._times(a, b) if total is None else fused_vectors(self.builder, a, b, total)
 
     def _addresses(self, kind, array, position):
         builder = self.builder
         data = self.context.make_array(kind)(self.context, builder, array).data
         for row in range(self.width):
-            at = builder.add(position, ir.Constant(_INDEX, row * self.width))
+            at = builder.add(position, ir.Constant(INDEX, row * self.width))
             yield builder.bitcast(builder.gep(data, [at]), self.vector.as_pointer())
 
 
@@ -327,18 +273,18 @@ def multiply_rows(
     def generate(context, builder, signature, arguments):
         source, size, weights, entry, row_step, step, out, places, _ = arguments
         kinds = signature.args
-        x = _Rows(context, builder, kinds[0], source, width)
-        w = _Rows(context, builder, kinds[2], weights, 1)
+        x = Rows(context, builder, kinds[0], source, width)
+        w = Rows(context, builder, kinds[2], weights, 1)
         before = builder.block
         loop = builder.append_basic_block("rows")
         after = builder.append_basic_block("done")
         builder.branch(loop)
 
         builder.position_at_end(loop)
-        count = _counter(builder, before, ir.Constant(_INDEX, 0))
-        row = _counter(builder, before, ir.Constant(_INDEX, 0))
-        weight = _counter(builder, before, entry)
-        sums = [[_counter(builder, before, x.zero) for _ in range(x.count)] for _ in range(rows)]
+        count = counter(builder, before, ir.Constant(INDEX, 0))
+        row = counter(builder, before, ir.Constant(INDEX, 0))
+        weight = counter(builder, before, entry)
+        sums = [[counter(builder, before, x.zero) for _ in range(x.count)] for _ in range(rows)]
         values = x.load(row)
         at = weight
         totals = []
@@ -346,9 +292,9 @@ def multiply_rows(
             factor = x.broadcast(w.scalar(at))
             totals.append([x.multiply_add(v, factor, s) for v, s in zip(values, old, strict=True)])
             at = builder.add(at, row_step)
-        following = builder.add(count, ir.Constant(_INDEX, 1))
+        following = builder.add(count, ir.Constant(INDEX, 1))
         count.add_incoming(following, loop)
-        row.add_incoming(builder.add(row, ir.Constant(_INDEX, width)), loop)
+        row.add_incoming(builder.add(row, ir.Constant(INDEX, width)), loop)
         weight.add_incoming(builder.add(weight, step), loop)
         for old, new in zip(sums, totals, strict=True):
             for s, total in zip(old, new, strict=True):
@@ -356,19 +302,12 @@ def multiply_rows(
         builder.cbranch(builder.icmp_unsigned("<", following, size), loop, after)
 
         builder.position_at_end(after)
-        result = _Rows(context, builder, kinds[6], out, width)
+        result = Rows(context, builder, kinds[6], out, width)
         for r, total in enumerate(totals):
             result.store(total, builder.extract_value(places, r))
         return context.get_dummy_value()
 
     return signature, generate
-
-
-def _counter(builder, before, start):
-    """A value that changes from turn to turn of the loop being generated."""
-    value = builder.phi(start.type)
-    value.add_incoming(start, before)
-    return value
 
 
 @intrinsic(prefer_literal=True)
@@ -380,8 +319,8 @@ def four_products(typingctx, y, at, v, places, columns):
 
     def generate(context, builder, signature, arguments):
         y, at, v, places, _ = arguments
-        one = _Rows(context, builder, signature.args[0], y, width)
-        other = _Rows(context, builder, signature.args[2], v, width)
+        one = Rows(context, builder, signature.args[0], y, width)
+        other = Rows(context, builder, signature.args[2], v, width)
         values = one.load(at)
         sums = []
         for r in range(4):
@@ -390,25 +329,10 @@ def four_products(typingctx, y, at, v, places, columns):
             for a, b in zip(values, rows, strict=True):
                 total = one.multiply_add(a, b, total)
             sums.append(total)
-        added = _add_lanes(builder, sums, one.lanes)
+        added = add_lanes(builder, sums, one.lanes)
         return context.make_tuple(builder, signature.return_type, added)
 
     return signature, generate
-
-
-def _add_lanes(builder, sums, lanes):
-    """Add up the lanes of each vector."""
-    while lanes > 1:
-        lanes //= 2
-        low = ir.Constant(ir.VectorType(_LANE, lanes), list(range(lanes)))
-        high = ir.Constant(ir.VectorType(_LANE, lanes), list(range(lanes, 2 * lanes)))
-        sums = [
-            builder.fadd(
-                builder.shuffle_vector(s, s, low), builder.shuffle_vector(s, s, high), flags=_FLAGS
-            )
-            for s in sums
-        ]
-    return [builder.extract_element(s, ir.Constant(_LANE, 0)) for s in sums]
 
 
 @intrinsic(prefer_literal=True)
@@ -425,15 +349,15 @@ def transpose_square(typingctx, source, at, step, out, place, out_step, columns)
 
     def generate(context, builder, signature, arguments):
         source, at, step, out, place, out_step, _ = arguments
-        x = _Rows(context, builder, signature.args[0], source, width)
-        result = _Rows(context, builder, signature.args[3], out, width)
+        x = Rows(context, builder, signature.args[0], source, width)
+        result = Rows(context, builder, signature.args[3], out, width)
         rows = []
         for _ in range(width):
             rows.append(x.load(at)[0])
             at = builder.add(at, step)
         distance = 1
         while distance < width:
-            rows = _exchange(builder, rows, distance)
+            rows = exchange(builder, rows, distance)
             distance *= 2
         for row in rows:
             result.store([row], place)
@@ -441,17 +365,3 @@ def transpose_square(typingctx, source, at, step, out, place, out_step, columns)
         return context.get_dummy_value()
 
     return signature, generate
-
-
-def _exchange(builder, rows, distance):
-    """Swap the off-diagonal squares of side `distance` of every square twice that size."""
-    lanes = range(len(rows))
-    upper = [lane + len(rows) - distance if lane & distance else lane for lane in lanes]
-    lower = [lane + len(rows) if lane & distance else lane + distance for lane in lanes]
-    masks = [ir.Constant(ir.VectorType(_LANE, len(rows)), mask) for mask in (upper, lower)]
-    result = list(rows)
-    for i in lanes:
-        if not i & distance:
-            pair = rows[i], rows[i + distance]
-            result[i], result[i + distance] = (builder.shuffle_vector(*pair, m) for m in masks)
-    return result

@@ -23,9 +23,7 @@ __all__ = ["NETWORK_MATRICES", "hop_operator", "network_matrix", "wavelet_basis"
 NETWORK_MATRICES = ("augmented_laplacian", "normalized_laplacian", "laplacian", "adjacency")
 
 
-def network_matrix(
-    graph: Any, matrix: str = "augmented_laplacian", symmetrize: bool = False
-) -> Any:
+def network_matrix(graph: Any, matrix: str = "augmented_laplacian") -> Any:
     r"""Return a matrix of a graph.
 
     Parameters
@@ -35,8 +33,6 @@ def network_matrix(
     matrix : {"augmented_laplacian", "normalized_laplacian", "laplacian", "adjacency"}
         The first is :math:`I - \hat A` with :math:`\hat A = \tilde D^{-1/2} (A + I) \tilde
         D^{-1/2}`, the propagation of graph convolutional networks; its frequencies lie in [0, 2).
-    symmetrize : bool
-        Take a directed graph as undirected; otherwise it is an error.
 
     Returns
     -------
@@ -49,8 +45,8 @@ def network_matrix(
            [-0.5,  0.5]])
     """
     if check_choice("matrix", matrix, NETWORK_MATRICES) != "augmented_laplacian":
-        return as_matrix(graph, matrix=matrix, symmetrize=symmetrize)
-    looped = adjacency(graph, symmetrize=symmetrize)
+        return as_matrix(graph, matrix=matrix)
+    looped = adjacency(graph)
     # One self-loop per node, whatever it had: with another weight it would count twice.
     looped = sp.csr_array(
         looped - sp.diags_array(looped.diagonal()) + sp.eye_array(looped.shape[0])
@@ -58,19 +54,15 @@ def network_matrix(
     return laplacian_of(looped)
 
 
-def hop_operator(
-    graph: Any, dtype: torch.dtype = torch.float32, symmetrize: bool = False
-) -> SparseOperator:
+def hop_operator(graph: Any, dtype: torch.dtype = torch.float32) -> SparseOperator:
     r"""Return :math:`\hat A`, one exact hop with self-loops and symmetric normalisation.
-
-    With ``symmetrize=True`` a directed graph is taken as undirected; otherwise it is an error.
 
     Examples
     --------
     >>> hop_operator([[0, 1], [1, 0]])(torch.tensor([[1.0], [0.0]])).T
     tensor([[0.5000, 0.5000]])
     """
-    laplacian = network_matrix(graph, symmetrize=symmetrize)
+    laplacian = network_matrix(graph)
     hop = sp.csr_array(sp.eye_array(laplacian.shape[0]) - laplacian)
     hop.eliminate_zeros()
     return SparseOperator(hop, dtype)
@@ -85,7 +77,6 @@ def wavelet_basis(
     method: str = "auto",
     threshold: float = 1e-3,
     learn: bool = False,
-    symmetrize: bool = False,
     **settings: Any,
 ) -> WaveletBasis:
     """Factorize a matrix of a graph and return its basis.
@@ -104,8 +95,6 @@ def wavelet_basis(
         ``fingerprint_parts()`` that returns all its choices depend on.
     method, threshold, learn
         As for `WaveletBasis`.
-    symmetrize : bool
-        Take a directed graph as undirected; otherwise it is an error.
     **settings
         Further settings of `wavemmf.factorize`.
 
@@ -119,7 +108,7 @@ def wavelet_basis(
     >>> wavelet_basis(wm.graphs.karate(), core=8, k=4).n
     34
     """
-    symmetric = network_matrix(graph, matrix, symmetrize)
+    symmetric = network_matrix(graph, matrix)
     f = _factorized(symmetric, {"core": core, "k": k, **settings}, cache)
     return WaveletBasis(f, method, threshold, learn)
 

@@ -13,7 +13,7 @@ from .._fingerprint import fingerprint
 from .._many import factorize_many
 from .._optional import require
 from .._validation import check_choice, check_named
-from ..graphs import partitioner
+from ..graphs import partitioner, symmetric_part
 from ._batch import BASIS_KEYS, basis_arrays
 from ._operators import NETWORK_MATRICES, network_matrix
 
@@ -81,7 +81,7 @@ class AddWaveletBasis(BaseTransform):
 
     def forward(self, data: Any) -> Any:
         """Attach the basis to `data`."""
-        csr = network_matrix(data, self.matrix, self.symmetrize)
+        csr = network_matrix(symmetric_part(data) if self.symmetrize else data, self.matrix)
         key = self._key(csr)
         if key not in self._known:
             arrays = self._arrays(csr, key)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import eigsh
 
 from ..errors import InvalidInputError
 from ..graphs import Graph, adjacency, normalized_laplacian
@@ -103,6 +102,8 @@ def _by_eigenvectors(graph: Any) -> NDArray[np.float64]:
         vectors = np.linalg.eigh(laplacian.toarray())[1]
     else:
         start = np.random.default_rng(0).standard_normal(n)
+        from scipy.sparse.linalg import eigsh
+
         vectors = eigsh(laplacian, k=3, sigma=-1e-3, v0=start)[1]
     points: NDArray[np.float64] = np.array(vectors[:, 1:3], dtype=np.float64)
     points /= np.maximum(np.abs(points).max(axis=0), 1e-12)

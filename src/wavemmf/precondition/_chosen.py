@@ -7,11 +7,10 @@ eigenvalues where the matrix of the system has small ones.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator
 
 from .._factorize import factorize
 from .._validation import check_finite, check_integer, check_memory
@@ -19,6 +18,9 @@ from ..errors import InvalidInputError
 from ..factorization import Factorization
 from ..graphs import as_matrix
 from ._smoothing import largest_eigenvalue_bound, smoothed
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
 
 __all__ = ["preconditioner"]
 
@@ -82,6 +84,8 @@ def preconditioner(
     >>> cg(a, np.ones(144), M=preconditioner(a))[1]
     0
     """
+    from scipy.sparse.linalg import LinearOperator
+
     power = check_integer("power", power, 1)
     smooth = check_integer("smooth", smooth, 0)
     shift = check_finite("shift", shift)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from .._validation import check_finite, check_integer, check_matrix
 from ..errors import InvalidInputError, SingularError
 from ..factorization import Factorization
 from ._smoothing import smoothed
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
 
 __all__ = ["from_factorization"]
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from ..errors import InvalidInputError
 from ..factorization._rotations import Floats
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
 
 __all__ = ["largest_eigenvalue_bound", "smoothed"]
 
@@ -40,10 +42,13 @@ def smoothed(coarse: LinearOperator, matrix: Any, steps: int) -> LinearOperator:
     Examples
     --------
     >>> a = np.array([[2.0, -1.0], [-1.0, 2.0]])
+    >>> from scipy.sparse.linalg import LinearOperator
     >>> none = LinearOperator((2, 2), matvec=lambda r: 0.0 * r)
     >>> smoothed(none, a, steps=1) @ np.ones(2)
     array([0.69135802, 0.69135802])
     """
+    from scipy.sparse.linalg import LinearOperator
+
     weights = _DAMPING / largest_eigenvalue_bound(matrix) / matrix.diagonal()
 
     def cycle(residual: Floats) -> Floats:

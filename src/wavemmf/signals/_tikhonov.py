@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
 from ..errors import InvalidInputError
 from ..graphs import as_matrix
@@ -52,6 +51,8 @@ class Tikhonov:
 
     def smoother(self, strength: float) -> Callable[[Floats], Floats]:
         """Return the smoothing of columns with the given strength."""
+        from scipy.sparse.linalg import splu
+
         n = self._matrix.shape[0]
         factors = splu(sp.csc_array(sp.eye_array(n) + strength * self._matrix))
         return lambda x: np.asarray(factors.solve(np.ascontiguousarray(x)))

@@ -26,7 +26,6 @@ def wavelets(
     *,
     select: Any = None,
     matrix: str | None = None,
-    symmetrize: bool = False,
     executor: Any = None,
     progress: Progress | bool | None = None,
 ) -> Factorization:
@@ -47,7 +46,7 @@ def wavelets(
         Coordinates per rotation; 2 gives the sparsest wavelets.
     select : selector, optional
         Another selector, or ``wm.select.Diffusion(time=...)``.
-    matrix, symmetrize, executor, progress
+    matrix, executor, progress
         As for `wavemmf.factorize`.
 
     Returns
@@ -65,7 +64,7 @@ def wavelets(
     True
     """
     graph = load_if_path(graph)
-    symmetric = as_matrix(graph, matrix=matrix, symmetrize=symmetrize)
+    symmetric = as_matrix(graph, matrix=matrix)
     if core is None:
         core = min(_CORE, -(-symmetric.shape[0] // 10))
     chosen = Diffusion() if select is None else select

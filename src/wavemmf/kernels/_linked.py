@@ -1,14 +1,17 @@
-"""How machine code is made of the kernels: once for each that Python calls, with all it needs.
+"""Compile kernels quickly: machine code once for each that Python calls, with all it needs.
 
 Numba compiles every function to machine code before it compiles those that call it, and optimises
 it again inside each of them: with ten levels of calls the innermost function is translated ten
 times. Here a function that is called by another is only translated to LLVM's language. What Python
 calls gathers all of that, optimises it together and makes machine code once.
+
+This reaches into Numba; `_jit.py` says with which releases, and does without it elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 from numba import _dynfunc
@@ -21,26 +24,27 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 from numba.core.types.misc import unliteral
 
-from ._compile_time import compiling
+from ._dispatcher import KernelDispatcher
 
-__all__ = ["KernelDispatcher"]
+__all__ = ["LinkedDispatcher"]
 
 
-class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
+class LinkedDispatcher(KernelDispatcher):
     """A function as Python calls it; `inner` is the same function as other kernels call it."""
 
     def __init__(
         self, py_func: Callable[..., Any], targetoptions: dict[str, Any], constants: bool = False
     ) -> None:
-        super().__init__(py_func, {}, targetoptions, _KernelCompiler)
+        self._compiler_class = _KernelCompiler
+        super().__init__(py_func, targetoptions)
         _use_quick_flags(self)
-        unwrapped = {**targetoptions, "no_cpython_wrapper": True}
-        self.inner = _InnerDispatcher(py_func, {}, unwrapped, _InnerCompiler)
         self._constants = constants
 
-    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
-        with compiling():
-            return super()._compile_for_args(*args, **kws)
+    @cached_property
+    def inner(self) -> _InnerDispatcher:
+        """The function as other kernels call it."""
+        unwrapped = {**self.targetoptions, "no_cpython_wrapper": True}
+        return _InnerDispatcher(self.py_func, {}, unwrapped, _InnerCompiler)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return what a kernel that calls this one must know of it.
