@@ -14,7 +14,7 @@ from wavemmf.kernels.square import row_energies, square_rows
 from wavemmf.select import Diffusion, Task
 from wavemmf.select import _diffusion as diffusion
 from wavemmf.select import _operator as operators
-from wavemmf.select._dense import inverse, product
+from wavemmf.select._dense import inverse, multiplied
 from wavemmf.select._merge import merge_rows
 from wavemmf.select._operator import first_walk, spectral_range, squared
 
@@ -46,7 +46,7 @@ def test_settings_that_are_not_allowed(wrong, message):
 @pytest.mark.parametrize("n", [0, 1, 5, 32, 33, 65, 200])
 def test_inverses_and_products(rng, n):
     left, right = rng.normal(size=(n, 7)), rng.normal(size=(7, 140))
-    np.testing.assert_allclose(product(left, right), left @ right, atol=1e-12)
+    np.testing.assert_allclose(multiplied(left, right), left @ right, atol=1e-12)
     matrix = rng.normal(size=(n, n))
     matrix = matrix @ matrix.T + np.eye(n)
     found = inverse(matrix)

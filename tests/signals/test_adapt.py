@@ -128,8 +128,8 @@ def test_the_adapted_basis_is_a_factorization(f, spiky):
 def test_a_graph_has_candidates_of_its_own(spiky):
     found = adapt(spiky, GRAPH, cost="l1")
     plain = adapt(spiky, GRAPH.adjacency, cost="l1")
-    assert len(found.costs) == 2 * len(plain.costs) == 12
-    assert "laplacian, k=4, 1/distance" in found.costs
+    assert len(found.costs) == 2 * len(plain.costs) == 6
+    assert "laplacian, 1/distance" in found.costs
     assert found.name == min(found.costs, key=found.costs.get)
 
 

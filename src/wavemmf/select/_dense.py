@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..kernels.multiply import PANEL, multiply
 from ..parallel.threads import run_all
 
-__all__ = ["inverse", "product", "square"]
+__all__ = ["inverse", "multiplied", "square"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -21,12 +21,12 @@ _TILES = 4
 _SMALL = 32
 
 
-def product(left: Floats, right: Floats) -> Floats:
+def multiplied(left: Floats, right: Floats) -> Floats:
     """Return the product of two dense matrices, columns side by side on all threads.
 
     Examples
     --------
-    >>> product(np.array([[0.0, 2.0]]), np.array([[3.0], [4.0]]))
+    >>> multiplied(np.array([[0.0, 2.0]]), np.array([[3.0], [4.0]]))
     array([[8.]])
     """
     left, right = np.ascontiguousarray(left), np.ascontiguousarray(right)
@@ -47,7 +47,7 @@ def square(matrix: Floats) -> Floats:
     array([[4., 0.],
            [0., 4.]])
     """
-    return product(matrix, matrix)
+    return multiplied(matrix, matrix)
 
 
 def inverse(matrix: Floats) -> Floats:
@@ -58,9 +58,9 @@ def inverse(matrix: Floats) -> Floats:
 
     Examples
     --------
-    >>> inverse(np.array([[2.0, 0.0], [0.0, 4.0]]))
-    array([[0.5 , 0.  ],
-           [0.  , 0.25]])
+    >>> inverse(np.array([[2.0, 1.0], [1.0, 1.0]]))
+    array([[ 1., -1.],
+           [-1.,  2.]])
     """
     n = matrix.shape[0]
     if n <= _SMALL:
@@ -68,11 +68,11 @@ def inverse(matrix: Floats) -> Floats:
     half = n // 2
     upper = inverse(matrix[:half, :half])
     beside = matrix[:half, half:]
-    image = product(upper, beside)
-    lower = inverse(matrix[half:, half:] - product(beside.T, image))
-    weighted = product(image, lower)
+    image = multiplied(upper, beside)
+    lower = inverse(matrix[half:, half:] - multiplied(beside.T, image))
+    weighted = multiplied(image, lower)
     result = np.empty((n, n))
-    result[:half, :half] = _symmetric(upper + product(weighted, image.T))
+    result[:half, :half] = _symmetric(upper + multiplied(weighted, image.T))
     result[:half, half:] = -weighted
     result[half:, :half] = -weighted.T
     result[half:, half:] = lower

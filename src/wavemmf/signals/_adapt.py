@@ -32,9 +32,8 @@ Floats = npt.NDArray[np.float64]
 
 COSTS = ("terms", "bits", "l1", "entropy")
 
-# What is tried for a graph, beside its weights: coordinates per rotation, and walks that leave
-# constants as they are, or the diffusion of a matrix.
-_SIZES = (2, 4)
+# What is tried for a graph, beside its weights: a walk that leaves constants as they are, and the
+# diffusions of two matrices.
 _WALKS = {
     "balanced": ("normalized_laplacian", True),
     "normalized_laplacian": ("normalized_laplacian", False),
@@ -98,7 +97,7 @@ def adapt(
     candidates : graph, or sequence or dict of Factorization
         What is chosen from; the keys of a dict are names. For a graph (anything that `wavelets`
         takes, but for lists) these are its wavelets of the balanced walk and of both Laplacians,
-        with k = 2 and 4, with its weights and, if it has coordinates, with 1/distance.
+        with its weights and, if it has coordinates, with 1/distance.
     cost : {"terms", "bits", "l1", "entropy"}
         What is compared. "terms": the relative error of so many of the largest coefficients
         as `share` says, less those that the side information could say. "bits": the size of
@@ -227,16 +226,15 @@ def _of_graph(graph: Any) -> dict[str, _Maker]:
         shortest = 1e-3 * float(np.ptp(graph.coordinates, axis=0).max(initial=0.0)) or 1.0
         graphs[", 1/distance"] = weights_from_lengths(graph, "coordinates", at_least=shortest)
     return {
-        f"{walk}, k={k}{weights}": _made(of, k, matrix, balanced)
+        f"{walk}{weights}": _made(of, matrix, balanced)
         for weights, of in graphs.items()
-        for k in _SIZES
         for walk, (matrix, balanced) in _WALKS.items()
     }
 
 
-def _made(graph: Any, k: int, matrix: str, balanced: bool) -> _Maker:
+def _made(graph: Any, matrix: str, balanced: bool) -> _Maker:
     def make(name: str) -> _Candidate:
-        f = wavelets(graph, k=k, matrix=matrix, select=Diffusion(balanced=balanced))
+        f = wavelets(graph, matrix=matrix, select=Diffusion(balanced=balanced))
         return _Candidate(name, f, as_matrix(graph, matrix=matrix))
 
     return make
