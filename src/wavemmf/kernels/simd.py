@@ -21,7 +21,6 @@ __all__ = [
     "add_multiple",
     "cayley_block",
     "copy_row",
-    "four_products",
     "fused",
     "multiply_rows",
     "transpose_square",
@@ -369,31 +368,6 @@ def _counter(builder, before, start):
     value = builder.phi(start.type)
     value.add_incoming(start, before)
     return value
-
-
-@intrinsic(prefer_literal=True)
-def four_products(typingctx, y, at, v, places, columns):
-    """The scalar products of one row of `y` with four rows of `v`."""
-    result = types.UniTuple(y.dtype, 4)
-    signature = result(y, types.uint64, v, places, columns)
-    width = columns.literal_value
-
-    def generate(context, builder, signature, arguments):
-        y, at, v, places, _ = arguments
-        one = _Rows(context, builder, signature.args[0], y, width)
-        other = _Rows(context, builder, signature.args[2], v, width)
-        values = one.load(at)
-        sums = []
-        for r in range(4):
-            total = one.zero
-            rows = other.load(builder.extract_value(places, r))
-            for a, b in zip(values, rows, strict=True):
-                total = one.multiply_add(a, b, total)
-            sums.append(total)
-        added = _add_lanes(builder, sums, one.lanes)
-        return context.make_tuple(builder, signature.return_type, added)
-
-    return signature, generate
 
 
 def _add_lanes(builder, sums, lanes):
