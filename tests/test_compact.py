@@ -56,7 +56,7 @@ def test_torch(f: wm.Factorization, full: wm.Factorization) -> None:
     layer = MMFLayer(f)
     np.testing.assert_allclose(layer(x).detach(), f.analyze(x.numpy()), atol=1e-12)
     layer(x).square().sum().backward()
-    assert layer.to_rotations().kind == "full"
+    assert layer.to_rotations().kind == "compact"
     bases = [WaveletBasis(each) for each in (f, full)]
     y = x.float()
     np.testing.assert_allclose(*(each.analyze(y).detach() for each in bases), atol=1e-5)

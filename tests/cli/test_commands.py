@@ -454,11 +454,6 @@ class TestCompare:
         failed(run("compare", "karate", *options, *outputs), *parts)
         assert list(folder.iterdir()) == []
 
-    def test_a_missing_package_is_named(self, monkeypatch):
-        for name in ("pyfaust", "pyfaust.fact"):
-            monkeypatch.setitem(sys.modules, name, None)
-        failed(run("compare", "karate", "--methods", "truncated_jacobi"), "wavemmf[faust]")
-
     def test_outputs_are_checked_before_the_work(self, folder, no_work):
         failed(run("compare", "karate", "--csv", folder / "no" / "a.csv"), "does not exist")
         failed(run("compare", "karate", "--plot", folder / "a.jpg"), ".png, .pdf, .svg")

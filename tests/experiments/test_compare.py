@@ -22,14 +22,8 @@ from wavemmf.errors import (
 from wavemmf.experiments import CONTENDERS, ComparisonRow, compare
 from wavemmf.experiments import _contenders as registry
 
-PORTABLE = [name for name in CONTENDERS if name not in ("truncated_jacobi", "learned-restarts")]
+BY_DEFAULT = [name for name in CONTENDERS if name != "learned-restarts"]
 ROW = ComparisonRow("greedy", 8, 0.25, 0.125, 100, 200, 300, 0.5)
-
-
-@pytest.fixture
-def without_pyfaust(monkeypatch):
-    for name in ("pyfaust", "pyfaust.fact"):
-        monkeypatch.setitem(sys.modules, name, None)
 
 
 @pytest.fixture
@@ -45,8 +39,8 @@ def no_work(monkeypatch):
 
 def test_rows_hold_the_figures_of_each_method():
     graph = wm.graphs.karate()
-    rows = {row.method: row for row in compare(graph, [6], 5, 1, PORTABLE, 3, steps=20)}
-    assert list(rows) == PORTABLE
+    rows = {row.method: row for row in compare(graph, [6], 5, 1, BY_DEFAULT, 3, steps=20)}
+    assert list(rows) == BY_DEFAULT
     expected = {
         "learned": wm.factorize(graph, 6, 5, optimize="lbfgs", steps=20),
         "greedy": wm.factorize(graph, 6, 5),
@@ -61,6 +55,7 @@ def test_rows_hold_the_figures_of_each_method():
         assert row.error == pytest.approx(result.error(), rel=1e-12)
         assert row.relative_error == pytest.approx(result.relative_error(), rel=1e-12)
         assert row.stored_numbers == result.stored_numbers
+        assert row.stored_bytes == result.stored_bytes
         assert row.multiplications == result.multiplications
         assert row.basis_nonzeros == result.basis_nonzeros
         assert row.core == 6
@@ -87,7 +82,6 @@ def test_random_methods_are_averaged_over_seeds():
 
 
 def test_truncated_jacobi_may_use_the_multiplications_of_greedy():
-    pytest.importorskip("pyfaust", reason="pyfaust is not installed", exc_type=ImportError)
     graph = wm.graphs.karate()
     (row,) = compare(graph, [8], methods=["truncated_jacobi"])
     budget = wm.factorize(graph, 8, 8).multiplications
@@ -96,21 +90,12 @@ def test_truncated_jacobi_may_use_the_multiplications_of_greedy():
     assert both[0].multiplications == row.multiplications
 
 
-def test_truncated_jacobi_is_left_out_when_absent(without_pyfaust):
-    assert registry.choose_methods(None, 34) == PORTABLE
-
-
-def test_truncated_jacobi_is_missed_when_asked_for(without_pyfaust, no_work):
-    with pytest.raises(MissingDependencyError, match=r"wavemmf\[faust\]"):
-        compare(wm.graphs.karate(), [8], methods=["truncated_jacobi"])
-
-
 def test_learned_is_left_out_of_larger_matrices():
     assert "learned" in registry.choose_methods(None, 1024)
     assert "learned" not in registry.choose_methods(None, 1025)
 
 
-def test_learned_restarts_is_run_on_request(without_pyfaust):
+def test_learned_restarts_is_run_on_request():
     assert "learned-restarts" not in registry.choose_methods(None, 34)
     assert "learned-restarts" in registry.choose_methods(None, 34, restarts=3)
     assert registry.choose_methods(["greedy"], restarts=3) == ["greedy", "learned-restarts"]
@@ -135,7 +120,7 @@ def test_an_interrupt_ends_the_comparison():
 
 
 def test_large_matrices_get_only_sparse_methods_by_default():
-    assert registry.choose_methods(None, 10**6) == ["greedy", "greedy-k2"]
+    assert registry.choose_methods(None, 10**6) == ["greedy", "compact", "greedy-k2"]
 
 
 def test_dense_methods_that_do_not_fit_are_refused_before_work(monkeypatch, no_work):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -42,10 +41,6 @@ def multiply_rows(
         out[_row(place, columns)] = weights[first + int(step) * np.arange(int(size))] @ rows
 
 
-def four_products(y: Array, at: int, v: Array, places: Sequence[int], columns: int) -> list[Any]:
-    return [y[_row(at, columns)] @ v[_row(place, columns)] for place in places]
-
-
 def transpose_square(
     source: Array, at: int, step: int, out: Array, place: int, out_step: int, columns: int
 ) -> None:
@@ -67,6 +62,24 @@ def cayley_block(
     change[_row(entry, square)] = turned.ravel()
     polished = 1.5 * moved - 0.5 * moved @ moved.T @ moved
     out[_row(entry, square)] = polished.ravel()
+
+
+def turn_block(
+    x: Array, buffer: Array, groups: Array, first: int, size: int, blocks: Array, entry: int,
+    forward: bool, columns: int,
+) -> None:  # fmt: skip
+    block = blocks[_row(entry, size * size)].reshape(size, size)
+    rows, group = x.reshape(-1, columns), groups[first : first + size]
+    rows[group] = (block if forward else block.T) @ rows[group]
+
+
+def add_products(
+    y: Array, v: Array, groups: Array, first: int, size: int, out: Array, entry: int, lower: bool,
+    columns: int,
+) -> None:  # fmt: skip
+    group = groups[first : first + size]
+    products = y.reshape(-1, columns)[group] @ v.reshape(-1, columns)[group].T
+    out[_row(entry, size * size)] += (np.tril(products, -1) if lower else products).ravel()
 
 
 def turn_plane(
@@ -103,8 +116,8 @@ def _row(start: int, length: int) -> slice:
 
 
 PLAIN = (
-    add_and_multiply, add_multiple, carry_plane, cayley_block, copy_row, four_products,
-    multiply_rows, transpose_square, turn_plane,
+    add_and_multiply, add_multiple, add_products, carry_plane, cayley_block, copy_row,
+    multiply_rows, transpose_square, turn_block, turn_plane,
 )  # fmt: skip
 
 

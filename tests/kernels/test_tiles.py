@@ -22,6 +22,7 @@ from wavemmf.kernels.transform_gradient import PULLBACK_KERNELS, times_blocks
 #: Rows, sizes of groups and numbers of wavelets.
 SHAPES = [
     (5, [1], [1]), (6, [2, 3], [1, 1]), (9, [4, 4, 5], [1, 2, 3]), (14, [9, 6, 7, 2], [1, 4, 2, 1]),
+    (29, [8, 21, 12], [1, 4, 2]),
 ]  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import io
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from torch.autograd import gradcheck  # noqa: E402
 
 from wavemmf.torch import (  # noqa: E402
     MMFLayer,
+    PlaneCoordinates,
     SkewCoordinates,
     analyze,
     residual,
@@ -197,6 +199,46 @@ def test_optimisers_reduce_the_error(optimizer: str, rebase: bool) -> None:
     oracle.check_constraints(learned)
     assert learned.error() < 0.9 * f.error()
     assert learned.error() ** 2 == pytest.approx(layer.residual(matrix).item(), rel=1e-8)
+
+
+def test_compact_levels_stay_compact() -> None:
+    graph = wm.graphs.karate()
+    f = wm.factorize(graph, core=8, k=6, rotations="compact")
+    matrix = torch.tensor(wm.graphs.as_matrix(graph).toarray())
+    layer = MMFLayer(f)
+    assert layer.theta.numel() == f.rotations.groups.size - f.num_levels
+    assert layer.residual(matrix).item() == pytest.approx(f.error() ** 2, rel=1e-8)
+    steps = torch.optim.LBFGS(layer.parameters(), line_search_fn="strong_wolfe")
+
+    def closure() -> torch.Tensor:
+        steps.zero_grad()
+        loss = layer.residual(matrix)
+        loss.backward()
+        return loss
+
+    for _ in range(5):
+        steps.step(closure)
+        layer.rebase()
+    learned = layer.to_factorization(graph)
+    assert learned.rotations.kind == "compact"
+    assert learned.error() < 0.99 * f.error()
+    assert learned.error() ** 2 == pytest.approx(layer.residual(matrix).item(), rel=1e-8)
+
+
+def test_plane_coordinates_gradcheck() -> None:
+    matrix = wm.graphs.as_matrix(wm.graphs.cycle(9)).toarray()
+    r = wm.factorize(matrix, core=2, k=4, rotations="compact").rotations
+    coordinates, base, full = PlaneCoordinates(r), torch.tensor(r.blocks), r.to_full()
+    theta = 0.5 * random_signals(coordinates.size)
+    moved = dataclasses.replace(r, blocks=coordinates.moved(theta, base).numpy())
+    np.testing.assert_allclose(coordinates.blocks(theta, base), moved.to_full().blocks, atol=1e-14)
+
+    def loss(theta: torch.Tensor) -> torch.Tensor:
+        return residual(torch.tensor(matrix), full, coordinates.blocks(theta, base))
+
+    assert gradcheck(loss, theta.requires_grad_())
+    with pytest.raises(InvalidInputError, match="theta"):
+        coordinates.blocks(torch.zeros(1), base)
 
 
 def test_learns_a_basis_in_which_signals_are_sparse() -> None:

@@ -50,9 +50,8 @@ def compare(
     methods: Annotated[
         str | None,
         typer.Option(
-            help=f"Methods, separated by commas: {', '.join(CONTENDERS)}. By default all that are "
-            "installed but learned-restarts, for large matrices without those that need a dense "
-            "matrix."
+            help=f"Methods, separated by commas: {', '.join(CONTENDERS)}. By default all but "
+            "learned-restarts, for large matrices without those that need a dense matrix."
         ),
     ] = None,
     steps: Annotated[int, typer.Option(help="Optimisation steps of the learned methods.")] = 500,
@@ -70,7 +69,7 @@ def compare(
     tradeoff: Annotated[
         Path | None,
         typer.Option(
-            help="Draw error against basis non-zeros, stored numbers and multiplications."
+            help="Draw error against basis non-zeros, stored numbers, bytes and multiplications."
         ),
     ] = None,
     csv: Annotated[Path | None, typer.Option(help="Write the table as a CSV file.")] = None,

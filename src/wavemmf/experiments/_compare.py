@@ -44,6 +44,8 @@ class ComparisonRow:
         Time to compute it, without compilation.
     error_std : float or None
         Sample standard deviation of the error of a random method, if there were several runs.
+    stored_bytes : int or None
+        Bytes of its numbers and indices in a file.
     """
 
     method: str
@@ -55,6 +57,7 @@ class ComparisonRow:
     basis_nonzeros: int
     seconds: float
     error_std: float | None = None
+    stored_bytes: int | None = None
 
 
 def compare(
@@ -86,11 +89,11 @@ def compare(
     methods : list of str, optional
         Any of ``"learned"`` (greedy, then all rotations optimised together by L-BFGS),
         ``"learned-restarts"`` (the same from many randomised greedy runs), ``"greedy"``,
-        ``"greedy-k2"`` (the classic greedy Jacobi factorization: all pairs), ``"neighbors"``,
+        ``"compact"`` (greedy, each level stored as the one wavelet it drops), ``"greedy-k2"``
+        (the classic greedy Jacobi factorization: all pairs), ``"neighbors"``,
         ``"random"``, ``"nystrom"``, ``"truncated_eigh"`` and ``"truncated_jacobi"`` (with as many
-        multiplications as ``"greedy"``; needs the extra ``faust``). By default all that are
-        installed but learned-restarts; of large matrices (over 4096 rows, over 1024 for learned,
-        and over 512 for truncated_jacobi) only those that do not take dense work.
+        multiplications as ``"greedy"``). By default all but learned-restarts; of large matrices
+        (over 4096 rows, over 1024 for learned) only those that do not take dense work.
     seed : int
         First seed of the random methods.
     runs : int
@@ -207,13 +210,15 @@ def _measure(name: str, case: Case) -> ComparisonRow:
         multiplications=result.multiplications,
         basis_nonzeros=result.basis_nonzeros,
         seconds=seconds,
+        stored_bytes=result.stored_bytes,
     )
 
 
 def _mean(rows: list[ComparisonRow]) -> ComparisonRow:
     if len(rows) == 1:
         return rows[0]
-    averaged = [field.name for field in fields(ComparisonRow)[2:-1]]
+    measured = [field.name for field in fields(ComparisonRow)[2:]]
+    averaged = [name for name in measured if name != "error_std"]
     mean = {name: np.mean([getattr(row, name) for row in rows]) for name in averaged}
     return replace(
         rows[0],
@@ -223,6 +228,7 @@ def _mean(rows: list[ComparisonRow]) -> ComparisonRow:
         stored_numbers=round(mean["stored_numbers"]),
         multiplications=round(mean["multiplications"]),
         basis_nonzeros=round(mean["basis_nonzeros"]),
+        stored_bytes=round(mean["stored_bytes"]),
         error_std=float(np.std([row.error for row in rows], ddof=1)),
     )
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from .._factorize import factorize
-from .._optional import require
 from .._progress import Progress, silent
 from .._validation import Matrix, check_choice, check_memory
-from .._warnings import warnings_treated
 from ..baselines import nystrom, truncated_eigh, truncated_jacobi
 from ..errors import InvalidInputError
 from ..factorization import Factorization
@@ -25,10 +23,8 @@ __all__ = [
     "choose_methods",
 ]
 
-# Left out of the default methods beyond so many rows: dense work is cubic, and the products of
-# very many rotations that truncated_jacobi forms take far longer still.
+# Left out of the default methods beyond so many rows: dense work is cubic.
 _DENSE_UP_TO = 4096
-_JACOBI_UP_TO = 512
 _LEARNED_UP_TO = 1024
 
 #: The method that is run on request only, and how many restarts it makes unless told.
@@ -56,6 +52,10 @@ class Approximated(Protocol):
     @property
     def basis_nonzeros(self) -> int:
         """Non-zero entries of its basis."""
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of its numbers and indices in a file."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,12 @@ def _selecting(select: str) -> Callable[[Case], Approximated]:
     return run
 
 
+def _compact(case: Case) -> Approximated:
+    return factorize(
+        case.matrix, case.core, case.k, rotations="compact", seed=case.seed, engine=case.engine
+    )
+
+
 def _greedy_pairs(case: Case) -> Approximated:
     return _factorize(case, 2, 1, "greedy")
 
@@ -165,6 +171,7 @@ CONTENDERS: dict[str, Contender] = {
     "learned": Contender(_learned, sparse=True),
     "learned-restarts": Contender(_learned_restarts, random=True),
     "greedy": Contender(_selecting("greedy"), dense=False, sparse=True),
+    "compact": Contender(_compact, dense=False, sparse=True),
     "greedy-k2": Contender(_greedy_pairs, dense=False, sparse=True),
     "neighbors": Contender(_selecting("neighbors"), random=True),
     "random": Contender(_selecting("random"), random=True),
@@ -177,12 +184,12 @@ CONTENDERS: dict[str, Contender] = {
 def choose_methods(
     methods: Iterable[str] | str | None, n: int | None = None, restarts: int | None = None
 ) -> list[str]:
-    """Return the names of the methods to run, each once, all known and installed.
+    """Return the names of the methods to run, each once, all known.
 
     Parameters
     ----------
     methods : list of str, optional
-        What the user asked for; None for every method that is installed and quick enough.
+        What the user asked for; None for every method that is quick enough.
     n : int, optional
         Number of rows, where the answer may depend on it.
     restarts : int, optional
@@ -203,8 +210,6 @@ def choose_methods(
     names = [check_choice("method", name, CONTENDERS) for name in dict.fromkeys(asked)]
     if not names:
         raise InvalidInputError(f"give at least one method; there are {', '.join(CONTENDERS)}")
-    if "truncated_jacobi" in names:
-        _require_pyfaust()
     return names
 
 
@@ -220,19 +225,4 @@ def _is_default(name: str, n: int) -> bool:
         return False
     if name == "learned":
         return n <= _LEARNED_UP_TO
-    if name == "truncated_jacobi":
-        return n <= _JACOBI_UP_TO and _has_pyfaust()
     return n <= _DENSE_UP_TO or not CONTENDERS[name].dense
-
-
-def _has_pyfaust() -> bool:
-    try:
-        _require_pyfaust()
-    except (ImportError, OSError):  # absent, or its shared library does not load
-        return False
-    return True
-
-
-def _require_pyfaust() -> Any:
-    with warnings_treated("ignore", ".*"):  # it warns about optional packages of its own
-        return require("pyfaust.fact", extra="faust")

@@ -32,7 +32,7 @@ def save_comparison_csv(rows: Iterable[ComparisonRow], path: str | os.PathLike[s
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_comparison_csv([row], pathlib.Path(folder, "rows.csv"))
     ...     print(pathlib.Path(folder, "rows.csv").read_text().splitlines()[1])
-    greedy,8,0.25,0.125,100,200,300,0.5,
+    greedy,8,0.25,0.125,100,200,300,0.5,,
     """
     names = [field.name for field in fields(ComparisonRow)]
     save_csv(names, (asdict(row) for row in rows), path)

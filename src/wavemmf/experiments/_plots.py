@@ -13,7 +13,7 @@ from ._compare import ComparisonRow
 __all__ = ["save_comparison_plot", "save_tradeoff_plot"]
 
 # The costs of the trade-off, from left to right.
-_COSTS = ("basis_nonzeros", "stored_numbers", "multiplications")
+_COSTS = ("basis_nonzeros", "stored_numbers", "stored_bytes", "multiplications")
 
 
 def save_comparison_plot(
@@ -57,7 +57,9 @@ def save_tradeoff_plot(
     title: str = "",
     matrix_nonzeros: int | None = None,
 ) -> None:
-    """Draw error against non-zeros of the basis, stored numbers, and multiplications of a product.
+    """Draw error against what a method costs, one panel each.
+
+    Costs are non-zeros of the basis, stored numbers, bytes, and multiplications of a product.
 
     Lines go through the core sizes of a method, markers grow with the core. What is lower and
     further left is better.
@@ -100,12 +102,13 @@ def _draw(rows: Sequence[ComparisonRow], title: str) -> Any:
 
 
 def _draw_tradeoff(rows: Sequence[ComparisonRow], title: str, matrix_nonzeros: int | None) -> Any:
-    figure = _figure(13, 4.8)
-    panels = figure.subplots(1, len(_COSTS), sharey=True)
+    costs = [cost for cost in _COSTS if all(getattr(row, cost) is not None for row in rows)]
+    figure = _figure(4.3 * len(costs), 4.8)
+    panels = figure.subplots(1, len(costs), sharey=True)
     if matrix_nonzeros:
         exact = {"color": "0.3", "linewidth": 1, "linestyle": "-."}
         panels[-1].axvline(matrix_nonzeros, **exact, label="the matrix (exact)")
-    for axes, cost in zip(panels, _COSTS, strict=True):
+    for axes, cost in zip(panels, costs, strict=True):
         comparison(rows, axes, cost)
         axes.label_outer()
     sizes = ", ".join(str(core) for core in sorted({row.core for row in rows}))

@@ -111,7 +111,7 @@ def _sections(rows: Sequence[Row], *names: str) -> list[list[Row]]:
 def _compare(record: Record) -> Table:
     settings, spread = record.settings, any(row["error_std"] is not None for row in record.values)
     headings = ["method", "core", "error", "std", "relative\nerror", "stored\nnumbers"]
-    headings += ["multipli-\ncations", "basis\nnon-zeros", "seconds"]
+    headings += ["bytes", "multipli-\ncations", "basis\nnon-zeros", "seconds"]
     if not spread:
         headings.remove("std")
     return Table(
@@ -123,7 +123,8 @@ def _compare(record: Record) -> Table:
 
 def _compared(row: Row, spread: bool) -> Cells:
     std = "" if row["error_std"] is None else f"{row['error_std']:.2g}"
-    counts = (row["stored_numbers"], row["multiplications"], row["basis_nonzeros"])
+    stored = (row["stored_numbers"], row.get("stored_bytes") or "")
+    counts = (*stored, row["multiplications"], row["basis_nonzeros"])
     return [
         row["method"],
         str(row["core"]),

@@ -14,6 +14,7 @@ from ._core_diagonal import CoreDiagonal
 from ._factorization import Factorization
 from ._history import History
 from ._rotations import Rotations
+from ._rounded import DIGITS, rotations_of_codes
 
 __all__ = ["ARRAYS", "from_record", "to_record"]
 
@@ -71,7 +72,8 @@ def from_record(values: Mapping[str, Any], arrays: Mapping[str, Any]) -> Factori
         raise ValueError(f"n is {n}, but diagonal_of_h has shape {shape}")
     kind = _checked("rotations", values["rotations"], str)
     packed: dict[str, Any] = {name: arrays[name] for name in _ROTATION_ARRAYS}
-    rotations = Rotations(n=n, kind=kind, **packed)
+    make = rotations_of_codes if np.asarray(packed["blocks"]).dtype.name in DIGITS else _rotations
+    rotations = make({"n": n, "kind": kind, **packed})
     return Factorization(
         rotations,
         CoreDiagonal(arrays["diagonal_of_h"], _core(arrays, rotations.core.size), rotations.core),
@@ -82,6 +84,10 @@ def from_record(values: Mapping[str, Any], arrays: Mapping[str, Any]) -> Factori
         error_is_exact=_checked("error_is_exact", values["error_is_exact"], bool),
         node_names=values.get("node_names"),
     )
+
+
+def _rotations(fields: dict[str, Any]) -> Rotations:
+    return Rotations(**fields)
 
 
 def _checked(name: str, value: Any, *kinds: type) -> Any:

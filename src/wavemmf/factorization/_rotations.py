@@ -198,6 +198,12 @@ class Rotations:
         """The blocks rounded to float32, for transforms of float32 signals."""
         return self.blocks.astype(np.float32)
 
+    @property
+    def codes(self) -> npt.NDArray[Any] | None:
+        """The few digits that `blocks` was made from, which are what is stored; usually None."""
+        codes: npt.NDArray[Any] | None = self.__dict__.get("_codes")
+        return codes
+
     @cached_property
     def core(self) -> Integers:
         """Coordinates that were never dropped, ascending."""
@@ -299,7 +305,8 @@ class Rotations:
 
     def __getstate__(self) -> dict[str, Any]:
         # Derived arrays are cheap to make again and need not travel to worker processes.
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        names = [*self.__dataclass_fields__, *(["_codes"] if self.codes is not None else [])]
+        return {name: getattr(self, name) for name in names}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():

@@ -58,7 +58,12 @@ def jit(function: Kernel) -> Kernel:
 
 
 def inline_jit(function: Kernel) -> Kernel:
-    """Like `jit`, and inlined before optimisation: constant arguments are constants inside."""
+    """Like `jit`, and inlined before optimisation: constant arguments are constants inside.
+
+    It must not make arrays, other than views. References to arrays are not counted in it: every
+    count is an atomic operation that waits for all stores before it, and in loops over levels that
+    takes longer than the rotations.
+    """
     return _compile(function, constants=True)
 
 
@@ -81,6 +86,7 @@ def _compile(function: Kernel, constants: bool) -> Kernel:
         "error_model": "numpy",
         "forceinline": constants,
         "no_cfunc_wrapper": True,  # nothing in C calls kernels
+        "_nrt": not constants,
     }
     kernel: Kernel = _DISPATCHER(function, options, constants)
     return kernel

@@ -23,20 +23,22 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import inline_jit, jit
+from .block_rows import add_products, turn_block
 from .multiply import multiply
 from .plane_rows import carry_plane
-from .simd import four_products, transpose_square
-from .transform import apply_block, apply_level, apply_levels, is_compact, load_tile, store_tile
+from .simd import transpose_square
+from .transform import apply_level, apply_levels, is_compact, load_tile, store_tile
 from .vectors import dot
 
 __all__ = [
-    "add_products",
     "carry_back",
     "commutator",
     "loss_and_gradient",
     "rotate_columns",
     "rotate_rows",
 ]
+
+_WIDEST = 32
 
 
 @jit
@@ -48,18 +50,19 @@ def _aligned(size, like):
 
 
 @jit
-def _scratch(offsets, rows, tile, like):
-    """A tile, and room for the largest group."""
+def _scratch(offsets, like):
+    """The widest tile, and room for the largest group."""
     largest = 1
     for level in range(offsets.size - 1):
         largest = max(largest, offsets[level + 1] - offsets[level])
-    return _aligned(rows * tile, like), _aligned(largest * tile, like)
+    return _aligned(like.shape[0] * _WIDEST, like), _aligned(largest * _WIDEST, like)
 
 
 @inline_jit
-def _rotate_columns(x, out, first, last, offsets, groups, block_offsets, blocks, tile):
+def _rotate_columns(
+    x, out, first, last, offsets, groups, block_offsets, blocks, work, buffer, tile
+):  # fmt: skip
     """The columns ``first:last`` of ``W x``, written to the same rows of `out`."""
-    work, buffer = _scratch(offsets, x.shape[0], tile, x)
     stride = np.uint64(x.shape[0])
     width = np.uint64(tile)
     for left in range(first, last, tile):
@@ -73,9 +76,10 @@ def _rotate_columns(x, out, first, last, offsets, groups, block_offsets, blocks,
 
 
 @inline_jit
-def _rotate_in_place(x, first, last, offsets, groups, block_offsets, blocks, tile):
+def _rotate_in_place(
+    x, first, last, offsets, groups, block_offsets, blocks, work, buffer, tile
+):  # fmt: skip
     """Replace the columns ``first:last`` of x by those of ``W x``."""
-    work, buffer = _scratch(offsets, x.shape[0], tile, x)
     for left in range(first, last, tile):
         load_tile(x, work, left, tile, tile)
         apply_levels(work, buffer, offsets, groups, block_offsets, blocks, True, tile)
@@ -92,18 +96,26 @@ def _tile_bounds(columns, last):
 def rotate_columns(x, out, first, last, offsets, groups, block_offsets, blocks):
     """``out = (W x)^T``, only the rows ``first:last``."""
     wide, middle = _tile_bounds(x.shape[0], last)
-    _rotate_columns(x, out, first, wide, offsets, groups, block_offsets, blocks, 32)
-    _rotate_columns(x, out, wide, middle, offsets, groups, block_offsets, blocks, 16)
-    _rotate_columns(x, out, middle, last, offsets, groups, block_offsets, blocks, 8)
+    work, buffer = _scratch(offsets, x)
+    _rotate_columns(
+        x, out, first, wide, offsets, groups, block_offsets, blocks, work, buffer, 32
+    )  # fmt: skip
+    _rotate_columns(
+        x, out, wide, middle, offsets, groups, block_offsets, blocks, work, buffer, 16
+    )  # fmt: skip
+    _rotate_columns(
+        x, out, middle, last, offsets, groups, block_offsets, blocks, work, buffer, 8
+    )  # fmt: skip
 
 
 @jit
 def rotate_rows(x, first, last, offsets, groups, block_offsets, blocks):
     """``x = W x``, only the columns ``first:last``."""
     wide, middle = _tile_bounds(x.shape[0], last)
-    _rotate_in_place(x, first, wide, offsets, groups, block_offsets, blocks, 32)
-    _rotate_in_place(x, wide, middle, offsets, groups, block_offsets, blocks, 16)
-    _rotate_in_place(x, middle, last, offsets, groups, block_offsets, blocks, 8)
+    work, buffer = _scratch(offsets, x)
+    _rotate_in_place(x, first, wide, offsets, groups, block_offsets, blocks, work, buffer, 32)
+    _rotate_in_place(x, wide, middle, offsets, groups, block_offsets, blocks, work, buffer, 16)
+    _rotate_in_place(x, middle, last, offsets, groups, block_offsets, blocks, work, buffer, 8)
 
 
 @jit
@@ -139,48 +151,18 @@ def commutator(c, core, weights):
 
 
 @inline_jit
-def add_products(p, q, groups, first, a, limit, out, row, tile):
-    """Add to ``out[row:]`` the products of row `a` of the group in `p` with the rows in `q`.
-
-    Only the first `limit` rows of the group are taken from `q`.
-    """
-    width = np.uint64(tile)
-    own = np.uint64(groups[first + a]) * width
-    for b in range(0, limit, 4):
-        # At the end some of the four are repeated, and their results not used.
-        last = first + limit - 1
-        places = (
-            np.uint64(groups[first + b]) * width,
-            np.uint64(groups[min(first + b + 1, last)]) * width,
-            np.uint64(groups[min(first + b + 2, last)]) * width,
-            np.uint64(groups[min(first + b + 3, last)]) * width,
-        )
-        p0, p1, p2, p3 = four_products(p, own, q, places, tile)
-        out[row + b] += p0
-        if b + 1 < limit:
-            out[row + b + 1] += p1
-        if b + 2 < limit:
-            out[row + b + 2] += p2
-        if b + 3 < limit:
-            out[row + b + 3] += p3
-
-
-@inline_jit
 def _carry_back(
-    k, dropped, first, last, offsets, groups, block_offsets, blocks, out, tile
+    k, dropped, first, last, offsets, groups, block_offsets, blocks, out, y, buffer, v, tile
 ):  # fmt: skip
     """Carry the columns ``first:last`` of `k` backwards and add up the blocks in `out`.
 
     A column is the basis vector of a coordinate until the level that drops it, and has nothing in
     common with the groups of later levels: until then only Y is carried.
     """
-    n = k.shape[0]
     levels = offsets.size - 1
-    y, buffer = _scratch(offsets, n, tile, k)
-    v = _aligned(n * tile, k)
     for left in range(first, last, tile):
         load_tile(k, y, left, tile, tile)
-        v[:] = 0.0
+        v[: k.shape[0] * tile] = 0.0
         latest = 0
         for t in range(min(tile, dropped.size - left)):
             v[(left + t) * tile + t] = 1.0
@@ -194,10 +176,9 @@ def _carry_back(
             elif is_compact(offsets, block_offsets, level):
                 carry_plane(y, v, groups, start, size, blocks, entry, out, tile)
             else:
-                for a in range(1, size):
-                    add_products(y, v, groups, start, a, a, out, entry + a * size, tile)
-                apply_block(v, buffer, groups, start, blocks, entry, size, False, tile)
-                apply_block(y, buffer, groups, start, blocks, entry, size, False, tile)
+                add_products(y, v, groups, start, size, out, entry, True, tile)
+                turn_block(v, buffer, groups, start, size, blocks, entry, False, tile)
+                turn_block(y, buffer, groups, start, size, blocks, entry, False, tile)
 
 
 @jit
@@ -209,9 +190,17 @@ def carry_back(k, dropped, first, last, offsets, groups, block_offsets, blocks, 
     ``dropped[i]`` is the 1-based level that drops coordinate i; the core counts as dropped last.
     """
     wide, middle = _tile_bounds(k.shape[0], last)
-    _carry_back(k, dropped, first, wide, offsets, groups, block_offsets, blocks, out, 32)
-    _carry_back(k, dropped, wide, middle, offsets, groups, block_offsets, blocks, out, 16)
-    _carry_back(k, dropped, middle, last, offsets, groups, block_offsets, blocks, out, 8)
+    y, buffer = _scratch(offsets, k)
+    v = _aligned(y.size, k)
+    _carry_back(
+        k, dropped, first, wide, offsets, groups, block_offsets, blocks, out, y, buffer, v, 32
+    )  # fmt: skip
+    _carry_back(
+        k, dropped, wide, middle, offsets, groups, block_offsets, blocks, out, y, buffer, v, 16
+    )  # fmt: skip
+    _carry_back(
+        k, dropped, middle, last, offsets, groups, block_offsets, blocks, out, y, buffer, v, 8
+    )  # fmt: skip
 
 
 @jit

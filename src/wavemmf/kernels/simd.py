@@ -23,7 +23,6 @@ __all__ = [
     "add_multiple",
     "cayley_block",
     "copy_row",
-    "four_products",
     "fused",
     "multiply_rows",
     "transpose_square",
@@ -306,31 +305,6 @@ def multiply_rows(
         for r, total in enumerate(totals):
             result.store(total, builder.extract_value(places, r))
         return context.get_dummy_value()
-
-    return signature, generate
-
-
-@intrinsic(prefer_literal=True)
-def four_products(typingctx, y, at, v, places, columns):
-    """The scalar products of one row of `y` with four rows of `v`."""
-    result = types.UniTuple(y.dtype, 4)
-    signature = result(y, types.uint64, v, places, columns)
-    width = columns.literal_value
-
-    def generate(context, builder, signature, arguments):
-        y, at, v, places, _ = arguments
-        one = Rows(context, builder, signature.args[0], y, width)
-        other = Rows(context, builder, signature.args[2], v, width)
-        values = one.load(at)
-        sums = []
-        for r in range(4):
-            total = one.zero
-            rows = other.load(builder.extract_value(places, r))
-            for a, b in zip(values, rows, strict=True):
-                total = one.multiply_add(a, b, total)
-            sums.append(total)
-        added = add_lanes(builder, sums, one.lanes)
-        return context.make_tuple(builder, signature.return_type, added)
 
     return signature, generate
 

@@ -10,53 +10,18 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import inline_jit, jit
+from .block_rows import turn_block
 from .plane_rows import turn_plane
-from .simd import copy_row, multiply_rows
+from .simd import copy_row
 
 __all__ = [
     "TRANSFORM_KERNELS",
-    "apply_block",
     "apply_level",
     "apply_levels",
     "is_compact",
     "load_tile",
     "store_tile",
 ]
-
-
-@inline_jit
-def _row(groups, at, tile):
-    """Where the row of a coordinate starts in a flat tile."""
-    return np.uint64(groups[at]) * np.uint64(tile)
-
-
-@inline_jit
-def apply_block(x, buffer, groups, first, weights, entry, size, forward, tile):
-    """Rotate `size` rows of the flat tile `x` by the block at ``weights[entry]``.
-
-    Forward applies the block, backward its transpose, read in place with other strides. The rows
-    are copied to `buffer` first, so the product can go straight to its place.
-    """
-    step = np.uint64(1) if forward else np.uint64(size)
-    row_step = np.uint64(size) if forward else np.uint64(1)
-    count = np.uint64(size)
-    for a in range(size):
-        copy_row(x, _row(groups, first + a, tile), buffer, np.uint64(a) * np.uint64(tile), tile)
-    weight = np.uint64(entry)
-    fours = size - size % 4
-    for a in range(first, first + fours, 4):
-        places = (
-            _row(groups, a, tile),
-            _row(groups, a + 1, tile),
-            _row(groups, a + 2, tile),
-            _row(groups, a + 3, tile),
-        )
-        multiply_rows(buffer, count, weights, weight, row_step, step, x, places, tile)
-        weight += np.uint64(4) * row_step
-    for a in range(first + fours, first + size):
-        place = (_row(groups, a, tile),)
-        multiply_rows(buffer, count, weights, weight, row_step, step, x, place, tile)
-        weight += row_step
 
 
 @inline_jit
@@ -75,7 +40,7 @@ def apply_level(x, buffer, offsets, groups, block_offsets, blocks, level, forwar
         sign = blocks.dtype.type(1.0 if forward else -1.0)
         turn_plane(x, groups, first, size, blocks, entry, sign, tile)
     else:
-        apply_block(x, buffer, groups, first, blocks, entry, size, forward, tile)
+        turn_block(x, buffer, groups, first, size, blocks, entry, forward, tile)
 
 
 @inline_jit

@@ -12,35 +12,22 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import inline_jit, jit
-from .gradient import add_products
-from .transform import apply_block, load_tile, store_tile
+from .block_rows import add_products, turn_block
+from .transform import load_tile, store_tile
 
 __all__ = ["PULLBACK_KERNELS", "times_blocks"]
 
 
 @inline_jit
-def _add_square(p, q, groups, first, size, out, entry, tile):
-    """Add ``p[rows] @ q[rows].T`` to the block at ``out[entry]``."""
-    for a in range(size):
-        add_products(p, q, groups, first, a, size, out, entry + a * size, tile)
-
-
-@inline_jit
 def _pullback(
-    p, q, p_out, start, stop, offsets, groups, block_offsets, blocks, forward, out, tile
+    p, q, p_out, start, stop, offsets, groups, block_offsets, blocks, forward, out, room, tile
 ):  # fmt: skip
     """Carry the columns of `p` and `q` through all levels and add up the products in `out`.
 
     The products are those of the rotated side of every level. `p` ends up in `p_out`.
     """
-    n = p.shape[0]
     levels = offsets.size - 1
-    largest = 1
-    for level in range(levels):
-        largest = max(largest, offsets[level + 1] - offsets[level])
-    p_tile = np.empty(n * tile, p.dtype)
-    q_tile = np.empty(n * tile, p.dtype)
-    buffer = np.empty(largest * tile, p.dtype)
+    p_tile, q_tile, buffer = room
     for left in range(start, stop, tile):
         columns = min(tile, stop - left)
         load_tile(p, p_tile, left, columns, tile)
@@ -51,32 +38,45 @@ def _pullback(
             size = offsets[level + 1] - first
             entry = block_offsets[level]
             if not forward:
-                _add_square(p_tile, q_tile, groups, first, size, out, entry, tile)
-            apply_block(p_tile, buffer, groups, first, blocks, entry, size, forward, tile)
-            apply_block(q_tile, buffer, groups, first, blocks, entry, size, forward, tile)
+                add_products(p_tile, q_tile, groups, first, size, out, entry, False, tile)
+            turn_block(p_tile, buffer, groups, first, size, blocks, entry, forward, tile)
+            turn_block(q_tile, buffer, groups, first, size, blocks, entry, forward, tile)
             if forward:
-                _add_square(p_tile, q_tile, groups, first, size, out, entry, tile)
+                add_products(p_tile, q_tile, groups, first, size, out, entry, False, tile)
         store_tile(p_tile, p_out, left, columns, tile)
 
 
 @jit
+def _room(p, offsets, tile):
+    """Two tiles, and room for the largest group."""
+    largest = 1
+    for level in range(offsets.size - 1):
+        largest = max(largest, offsets[level + 1] - offsets[level])
+    size = p.shape[0] * tile
+    return np.empty(size, p.dtype), np.empty(size, p.dtype), np.empty(largest * tile, p.dtype)
+
+
+@jit
 def _pullback_1(p, q, p_out, start, stop, offsets, groups, block_offsets, blocks, forward, out):
+    room = _room(p, offsets, 1)
     _pullback(
-        p, q, p_out, start, stop, offsets, groups, block_offsets, blocks, forward, out, 1
+        p, q, p_out, start, stop, offsets, groups, block_offsets, blocks, forward, out, room, 1
     )  # fmt: skip
 
 
 @jit
 def _pullback_8(p, q, p_out, start, stop, offsets, groups, block_offsets, blocks, forward, out):
+    room = _room(p, offsets, 8)
     _pullback(
-        p, q, p_out, start, stop, offsets, groups, block_offsets, blocks, forward, out, 8
+        p, q, p_out, start, stop, offsets, groups, block_offsets, blocks, forward, out, room, 8
     )  # fmt: skip
 
 
 @jit
 def _pullback_32(p, q, p_out, start, stop, offsets, groups, block_offsets, blocks, forward, out):
+    room = _room(p, offsets, 32)
     _pullback(
-        p, q, p_out, start, stop, offsets, groups, block_offsets, blocks, forward, out, 32
+        p, q, p_out, start, stop, offsets, groups, block_offsets, blocks, forward, out, room, 32
     )  # fmt: skip
 
 

@@ -213,7 +213,7 @@ class WaveletBasis(torch.nn.Module, Basis):
         self._hold_rotations(f.rotations, dtype)
 
     def _hold_rotations(self, rotations: Rotations, dtype: torch.dtype) -> None:
-        self.layer = MMFLayer(rotations, dtype)
+        self.layer = MMFLayer(rotations.to_full(), dtype)
         self.layer.theta.requires_grad_(self.learn)
 
     # -- transform ----------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from .._fingerprint import fingerprint
 from .._progress import Progress, silent
 from .._validation import check_integer, check_named
 from ..errors import InputTypeError, InvalidInputError
-from ..graphs import adjacency, similarity_graph
+from ..graphs import adjacency, similarity_graph, symmetric_part
 from ._basis import WaveletBasis
 from ._labels import check_classes, check_features
 from ._net import WaveletNet
@@ -96,8 +96,8 @@ def fit_nodes(
         torch.manual_seed(check_integer("seed", seed, 0))
         classes = int(y.max()) + 1
         net = WaveletNet(x.shape[1], classes, num_wavelets=len(y), **plan.net.to_json())
-        parts = _operators(data, x, plan, cache, symmetrize)
-        fitted = FittedNodes(SavedNet(net, *parts), _scaling(x), _digest(data, symmetrize), {})
+        parts = _operators(_undirected(data, symmetrize), x, plan, cache)
+        fitted = FittedNodes(SavedNet(net, *parts), _scaling(x), _digest(data), {})
         fitted.remember(data)
         outcome = train_nodes(net, fitted.scores, y, nodes, chosen, progress)
     fitted.metrics = _told(outcome)
@@ -173,10 +173,9 @@ class FittedNodes(torch.nn.Module):
             )
         x = check_features(_given(data, "x"))
         plan = plan_for(x, "layers" if s.layered else "wavemmf" if s.decoupled else "paper")
-        parts = _operators(data, x, NodePlan(s, plan.training, plan.basis), cache, symmetrize)
-        moved = FittedNodes(
-            SavedNet(self.net, *parts), self.scaling, _digest(data, symmetrize), self.metrics
-        )
+        taken = NodePlan(s, plan.training, plan.basis)
+        parts = _operators(_undirected(data, symmetrize), x, taken, cache)
+        moved = FittedNodes(SavedNet(self.net, *parts), self.scaling, _digest(data), self.metrics)
         moved.remember(data)
         return moved.to(self.scaling.device)
 
@@ -217,7 +216,7 @@ class FittedNodes(torch.nn.Module):
         return scores
 
     def _check(self, data: Any) -> None:
-        if _digest(data, True) != self.graph:
+        if _digest(data) != self.graph:
             n = len(_given(data, "x"))
             raise InvalidInputError(
                 f"this network was trained on another graph, of {self.basis.n} nodes, and its "
@@ -260,14 +259,18 @@ def _for_classes(training: NodeTraining, y: torch.Tensor) -> NodeTraining:
     return replace(training, metric="roc_auc") if int(y.max()) == 1 else training
 
 
+def _undirected(data: Any, symmetrize: bool) -> Any:
+    return symmetric_part(data) if symmetrize else data
+
+
 def _operators(
-    data: Any, x: torch.Tensor, plan: NodePlan, cache: Any, symmetrize: bool
+    graph: Any, x: torch.Tensor, plan: NodePlan, cache: Any
 ) -> tuple[WaveletBasis, SparseOperator, SparseOperator | None]:
-    basis = wavelet_basis(data, cache=cache, symmetrize=symmetrize, **plan.basis)
+    basis = wavelet_basis(graph, cache=cache, **plan.basis)
     alike = None
     if plan.net.decoupled and plan.net.similar_hops:
         alike = hop_operator(similarity_graph(x.numpy(), plan.net.neighbors))
-    return basis, hop_operator(data, symmetrize=symmetrize), alike
+    return basis, hop_operator(graph), alike
 
 
 def _scaling(x: torch.Tensor) -> torch.Tensor:
@@ -278,8 +281,8 @@ def _scaling(x: torch.Tensor) -> torch.Tensor:
     return torch.stack([x.mean(dim=0), torch.where(spread > 0.0, spread, torch.ones(()))])
 
 
-def _digest(data: Any, symmetrize: bool) -> str:
-    return fingerprint("graph of a network", adjacency=adjacency(data, symmetrize=symmetrize))
+def _digest(data: Any) -> str:
+    return fingerprint("graph of a network", adjacency=adjacency(symmetric_part(data)))
 
 
 def _told(outcome: NodeOutcome) -> dict[str, float]:

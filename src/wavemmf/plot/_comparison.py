@@ -11,12 +11,13 @@ from ._canvas import axes_or_new, tidy
 
 __all__ = ["comparison"]
 
-# The palette of Okabe and Ito without its yellow, which is too pale for lines on white; the two
+# The palette of Okabe and Ito, with wine for its yellow, too pale for lines on white; the two
 # plain heuristics are grey, and every method has a marker of its own.
 _STYLES = {
     "learned": ("#D55E00", "o", "-"),
     "learned-restarts": ("#000000", "*", "-"),
     "greedy": ("#0072B2", "s", "-"),
+    "compact": ("#882255", "v", "-"),
     "greedy-k2": ("#56B4E9", "^", "-"),
     "neighbors": ("#666666", "<", ":"),
     "random": ("#999999", ">", ":"),
@@ -30,6 +31,7 @@ _AXES = {
     "core": "core size (rank of the low-rank methods)",
     "basis_nonzeros": "non-zeros of the basis",
     "stored_numbers": "stored numbers",
+    "stored_bytes": "bytes",
     "multiplications": "multiplications for a product with a vector",
 }
 
@@ -50,7 +52,7 @@ def comparison(rows: Sequence[Any], ax: Any = None, against: str = "core") -> An
         As `wavemmf.experiments.compare` returns them.
     ax : Axes, optional
         Where to draw; new axes by default.
-    against : {"core", "basis_nonzeros", "stored_numbers", "multiplications"}
+    against : {"core", "basis_nonzeros", "stored_numbers", "stored_bytes", "multiplications"}
         What is on the horizontal axis.
 
     Returns

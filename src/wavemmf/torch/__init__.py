@@ -14,8 +14,8 @@ from .._optional import require
 
 require("torch", extra="torch")
 
-from ._coordinates import SkewCoordinates  # noqa: E402
+from ._coordinates import PlaneCoordinates, SkewCoordinates  # noqa: E402
 from ._functional import analyze, residual, synthesize  # noqa: E402
 from ._layer import MMFLayer  # noqa: E402
 
-__all__ = ["MMFLayer", "SkewCoordinates", "analyze", "residual", "synthesize"]
+__all__ = ["MMFLayer", "PlaneCoordinates", "SkewCoordinates", "analyze", "residual", "synthesize"]

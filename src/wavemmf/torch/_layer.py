@@ -11,7 +11,7 @@ from ..errors import InputTypeError, InvalidInputError
 from ..factorization import Factorization, Rotations
 from ..graphs import as_matrix
 from ._checks import check_tensor
-from ._coordinates import SkewCoordinates
+from ._coordinates import PlaneCoordinates, SkewCoordinates
 from ._functional import analyze, residual, synthesize
 
 __all__ = ["MMFLayer"]
@@ -23,8 +23,9 @@ class MMFLayer(torch.nn.Module):
     r"""The wavelet transform of a factorization, with trainable rotations.
 
     The index sets are fixed. The one parameter ``theta`` holds the coordinates of all rotations
-    relative to the buffer ``base`` (see `SkewCoordinates`); it starts at zero, and the basis stays
-    orthonormal wherever an optimiser takes it. Far from zero the coordinates become distorted:
+    relative to the buffer ``base`` (see `SkewCoordinates`, and `PlaneCoordinates` for compact
+    levels, which stay compact); it starts at zero, and the basis stays orthonormal wherever an
+    optimiser takes it. Far from zero the coordinates become distorted:
     `rebase` makes the current rotations the new base.
 
     Signals have one row per coordinate, shape (n,) or (n, m), and are transformed in their own
@@ -63,10 +64,11 @@ class MMFLayer(torch.nn.Module):
             )
         if dtype not in (torch.float32, torch.float64):
             raise InputTypeError(f"dtype must be torch.float32 or torch.float64, got {dtype}")
-        # The parameters are those of full blocks: a trained compact level need not stay compact.
-        factorization = factorization.to_full()
-        self.rotations = factorization
-        self.coordinates = SkewCoordinates(factorization)
+        compact = factorization.kind == "compact"
+        self._start = factorization
+        # What the transform takes; only its index sets matter.
+        self.rotations = factorization.to_full()
+        self.coordinates = (PlaneCoordinates if compact else SkewCoordinates)(factorization)
         self.theta = torch.nn.Parameter(torch.zeros(self.coordinates.size, dtype=dtype))
         self.register_buffer("base", torch.tensor(factorization.blocks, dtype=dtype))
         for name in _INDICES:
@@ -144,13 +146,13 @@ class MMFLayer(torch.nn.Module):
         Call it every now and then, after a step of the optimiser. Momentum that the optimiser
         keeps is carried over as it is.
         """
-        self.base.copy_(self.coordinates.nearest(self.blocks))
+        self.base.copy_(self.coordinates.moved(self.theta, self.base))
         self.theta.zero_()
 
     def to_rotations(self) -> Rotations:
-        """Return the current rotations."""
-        blocks = self.coordinates.nearest(self.blocks).numpy()
-        return replace(self.rotations, blocks=blocks)
+        """Return the current rotations, of the kind that the layer was made of."""
+        moved = self.coordinates.moved(self.theta.detach(), self.base)
+        return replace(self._start, blocks=moved.numpy())
 
     def to_factorization(self, A: Any) -> Factorization:
         """Return the factorization of `A` with the current rotations.
