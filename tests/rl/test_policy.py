@@ -170,7 +170,8 @@ class TestLikelihood:
         messages = decisions.episodes.problem.messages
         seen = level // policy.settings.refresh
         mask = decisions.active[seen * policy.settings.refresh, b : b + 1]
-        pivots, partners = policy.embed(decisions.features[seen, b : b + 1], mask.float(), messages)
+        features = decisions.features[seen, b : b + 1]
+        pivots, *partners = policy.embed(features, mask.float(), messages)
         left = decisions.active[level, b].nonzero()[:, 0].tolist()
         action = [i for i in decisions.actions[level, b].tolist() if i >= 0]
         scores = None if decisions.scores is None else decisions.scores[level, b : b + 1]
@@ -181,7 +182,7 @@ class TestLikelihood:
         if policy.settings.actions == "groups":
             return total
         left.remove(action[0])
-        z = policy.partner_logits(partners, torch.tensor(action[:1]), relations)[0]
+        z = policy.partner_logits(partners[0], torch.tensor(action[:1]), relations)[0]
         for member in action[1:]:
             total = total + z[member] - torch.logsumexp(z[left], 0)
             left.remove(member)

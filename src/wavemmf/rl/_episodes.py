@@ -104,11 +104,18 @@ class Episodes:
         return relations(torch.from_numpy(squared).float(), torch.from_numpy(members))
 
     def groups_of(self, pivots: torch.Tensor) -> torch.Tensor:
-        """Return the candidate groups of pivots, shape (batch, k), padded by -1."""
+        """Return the candidate groups of pivots, shape (batch, k), padded by -1.
+
+        Groups that are smaller than the number of wavelets take in the first rows that are left.
+        """
         which, chosen = np.arange(self.count), pivots.numpy()
         groups, sizes = self.state.groups[which, chosen], self.state.sizes[which, chosen]
-        outside = np.arange(groups.shape[1]) >= sizes[:, None]
-        return torch.from_numpy(np.where(outside, -1, groups))
+        groups = np.where(np.arange(groups.shape[1]) >= sizes[:, None], -1, groups)
+        needed = self.problem.schedule.drops[self.level]
+        for b in np.flatnonzero(sizes < needed):
+            rest = np.setdiff1d(np.flatnonzero(self.state.masks[b]), groups[b])
+            groups[b, sizes[b] : needed] = rest[: needed - sizes[b]]
+        return torch.from_numpy(groups)
 
     def take(self, actions: Any, anywhere: bool, dropped: Any = None) -> None:
         """Rotate one group in every episode, in closed form, and drop the wavelets of the level.

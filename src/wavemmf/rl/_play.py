@@ -71,7 +71,7 @@ def play(
     Without `record`, of all that was seen only the last level is returned. The temperature may
     differ between episodes, shape (count, 1).
     """
-    embedding: tuple[torch.Tensor, torch.Tensor] = (torch.empty(0), torch.empty(0))
+    embedding: tuple[torch.Tensor, ...] = ()
 
     def decide(recorder: _Recorder, active: torch.Tensor, size: int) -> torch.Tensor:
         nonlocal embedding

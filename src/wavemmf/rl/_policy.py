@@ -65,14 +65,16 @@ class Policy(torch.nn.Module):
         self.history = TrainingHistory()
         self.trained_with: dict[str, Any] = {}
         shape = settings.inputs, settings.hidden, settings.layers, settings.activation
-        self.pivot_network = Encoder(*shape)
-        self.partner_network = Encoder(*shape)
         generator = torch.Generator().manual_seed(check_integer("seed", seed, 0))
+        self.pivot_network = Encoder(*shape)
         self.pivot_network.initialize(generator)
-        self.partner_network.initialize(generator)
+        if settings.actions == "rows":  # whole groups have no partners to choose
+            self.partner_network = Encoder(*shape)
+            self.partner_network.initialize(generator)
         if settings.readout == "linear":
             self.readout = torch.nn.Parameter(torch.zeros(self.pivot_network.width))
-            self.similarity_weight = torch.nn.Parameter(torch.zeros(()))
+            if settings.actions == "rows":
+                self.similarity_weight = torch.nn.Parameter(torch.zeros(()))
         for name in ("score_prior", "partner_prior", "group_prior"):
             value = getattr(settings, name)
             if value is not None:
@@ -80,8 +82,10 @@ class Policy(torch.nn.Module):
 
     def embed(
         self, features: torch.Tensor, active: torch.Tensor, messages: Messages
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the embeddings of both networks, shape (batch, n, width).
+    ) -> tuple[torch.Tensor, ...]:
+        """Return the embeddings of all networks, shape (batch, n, width).
+
+        Policies that choose whole groups have one network, others a second one for partners.
 
         Parameters
         ----------
@@ -94,10 +98,10 @@ class Policy(torch.nn.Module):
         """
         x, rows = features.transpose(0, 1).contiguous(), active.transpose(0, 1).contiguous()
         propagate = messages.along(self.settings.propagate, rows)
-        return (
-            self.pivot_network(x, rows, propagate).transpose(0, 1),
-            self.partner_network(x, rows, propagate).transpose(0, 1),
-        )
+        networks = [self.pivot_network]
+        if self.settings.actions == "rows":
+            networks.append(self.partner_network)
+        return tuple(network(x, rows, propagate).transpose(0, 1) for network in networks)
 
     def pivot_logits(
         self, embedding: torch.Tensor, scores: torch.Tensor | None = None

@@ -117,8 +117,11 @@ PRESETS = {
     # Ours: chooses among the groups of the greedy selector, by what they cost and by what their
     # pivots are, and is judged by optimised errors. Untrained it is that selector with noise.
     "groups": PolicyPreset(replace(_GROUPS, identities=32), _BY_OPTIMISED_ERRORS),
-    # Ours: the same without identities, which mean nothing on another graph.
-    "transfer": PolicyPreset(_GROUPS, _BY_OPTIMISED_ERRORS),
+    # Ours: the same without identities, which mean nothing on another graph; it sees neighbours.
+    "transfer": PolicyPreset(
+        replace(_GROUPS, layers=3, propagate="laplacian"),
+        replace(_BY_OPTIMISED_ERRORS, batch=16, epochs=2),
+    ),
     # Ours: sees the matrix as compressed so far. Untrained it is a randomised greedy selector.
     "guided": PolicyPreset(
         PolicySettings(

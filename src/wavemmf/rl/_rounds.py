@@ -127,8 +127,9 @@ class _Rounds:
         }
         progress = (self.n - self.active) / max(1, self.n - self.task.core)
         features = stack_features(self.policy.settings, facts, active, progress)
-        pivots, partners = self.policy.embed(features, active, self.messages)
-        self.partners = partners[0]
+        pivots, *partners = self.policy.embed(features, active, self.messages)
+        if partners:
+            self.partners = partners[0][0]
         logits = self.policy.pivot_logits(pivots, scores)[0][rows]
         wanted = preferences(logits, self.generator, self.temperature)
         return rows[largest(wanted, count).numpy()]
