@@ -14,7 +14,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test announcement lint format type layers unit docs-tests docs coverage fuzz fuzz-guided mutants soak faults dist audit bench bench-scale torch clean
+.PHONY: help demo test announcement lint format type layers unit docs-tests docs coverage fuzz fuzz-guided mutants soak faults dist audit bench bench-scale results results-renew results-render torch clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,7 +55,14 @@ demo: $(VENV)/.base ## compare factorizations of the karate club graph, and look
 
 # For developers
 
-test: announcement lint type layers unit docs-tests docs ## everything that must pass
+# What uses one core runs beside something else. Types are checked before torch is there: with it
+# mypy would read all of torch too.
+test: announcement ## everything that must pass
+	$(MAKE) $(VENV)/.dev
+	$(MAKE) -j2 lint type layers $(VENV)/.kernels
+	$(MAKE) -j2 $(VENV)/.torch $(VENV)/.browser
+	$(MAKE) unit
+	$(MAKE) -j2 docs-tests docs
 
 announcement:
 	@echo "make test: about ten minutes on two cores, and a few more the first time" >&2
@@ -95,7 +102,7 @@ docs: $(VENV)/.torch $(VENV)/.kernels ## the documentation with all examples, in
 	@$(BIN)/python -c 'import torch, torch_geometric' 2>/dev/null || \
 		{ echo "no documentation: torch could not be installed here" >&2; exit 0; }; \
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html && \
-	cd docs/_build && ../../$(BIN)/python -m pytest -q -c ../../pyproject.toml --doctest-glob='*.md' ../tutorial.md
+	cd docs/_build && ../../$(BIN)/python -m pytest -q -c ../../pyproject.toml --doctest-glob='*.md' ../tutorial*.md
 
 coverage: $(VENV)/.torch $(VENV)/.browser ## the tests, with the lines they miss
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
@@ -131,6 +138,15 @@ bench-scale: $(VENV)/.torch ## large sparse graphs and data sets of many graphs 
 	$(BIN)/python benchmarks/bench_scale.py
 	$(BIN)/python benchmarks/bench_hubs.py
 	$(BIN)/python benchmarks/bench_many.py
+
+results: $(VENV)/.torch ## records that are older than the code they measured
+	$(BIN)/python tools/results.py
+
+results-renew: $(VENV)/.torch $(VENV)/.kernels ## measure again: make results-renew NAME=closed-form
+	$(BIN)/python tools/results.py renew $(NAME)
+
+results-render: $(VENV)/.torch ## write the tables of README and docs from their records
+	$(BIN)/python tools/results.py render
 
 fuzz: $(VENV)/.torch ## damaged and lying files for every reader (up to ten minutes each)
 	$(BIN)/python tools/fuzz_readers.py

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
 import wavemmf as wm
 from wavemmf.errors import FileFormatError, InvalidInputError
+from wavemmf.experiments import _code
+from wavemmf.experiments._code import code_digest
 from wavemmf.experiments.records import Record, Recorder, read_record, write_record
 
 VALUES = [{"method": "greedy", "error": 0.25}, {"method": "random", "error": float("inf")}]
@@ -77,6 +79,10 @@ def test_a_path_that_cannot_be_written_is_told_before_the_work(tmp_path):
         ({"values": {"a": 1}}, "values must be a list of rows"),
         ({"values": [1]}, "values must be a list of rows"),
         ({"date": "yesterday"}, "ISO 8601"),
+        ({"seconds": -1.0}, "seconds must be a number, at least 0"),
+        ({"seconds": True}, "seconds must be a number"),
+        ({"modules": "kernels"}, "modules must be a list of texts"),
+        ({"code": 1}, "code must be a text"),
         ({"mood": "good"}, "a record must be an object with what, data"),
     ],
 )
@@ -104,7 +110,7 @@ def test_an_absent_file(tmp_path):
 
 def test_a_record_is_checked_when_it_is_made():
     with pytest.raises(InvalidInputError, match="data must be a list"):
-        Record("a", "b", {}, [], "", "", "", "2026-01-01", [])  # type: ignore[arg-type]
+        Record("a", "b", {}, [], "", "", "", "2026-01-01", 0.0, [], "", [])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("word", ["1e999", "-1e999", "NaN", "Infinity"])
@@ -130,3 +136,39 @@ def test_what_is_no_path(path):
 def test_a_program_without_arguments_has_records(monkeypatch):
     monkeypatch.setattr(sys, "argv", [])
     assert Recorder(None)("sum", [], {}, [], []).command == ""
+
+
+class TestAge:
+    def test_a_new_record_is_as_old_as_its_code(self, record):
+        assert "kernels" in record.modules
+        assert not record.is_older_than_its_code
+
+    def test_a_record_of_other_code_is_older(self, record):
+        assert replace(record, code="0" * 16).is_older_than_its_code
+        assert replace(record, modules=["kernels"]).is_older_than_its_code
+
+    def test_a_module_that_is_gone_makes_it_older(self, record):
+        assert replace(record, modules=["no_such_module"]).is_older_than_its_code
+        with pytest.raises(InvalidInputError, match="no module 'no_such_module'"):
+            code_digest(["no_such_module"])
+
+    def test_only_code_counts(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(_code, "_PACKAGE", tmp_path)
+        text = '"""{}"""\n\ndef f(x):{}\n    """{}"""\n    return {} * x\n'
+        digests = []
+        for words in [("Sums.", "", "Double.", 2), ("", " # quick", "2 x", 2), ("", "", "", 3)]:
+            (tmp_path / "sums.py").write_text(text.format(*words))
+            digests.append(code_digest(["sums"]))
+        assert digests[0] == digests[1] != digests[2]
+
+    def test_texts_that_are_no_docstrings_count(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(_code, "_PACKAGE", tmp_path)
+        module = tmp_path / "words.py"
+        module.write_text('NAME = "a # b"\n')
+        before = code_digest(["words"])
+        module.write_text('NAME = "a # c"\n')
+        assert code_digest(["words"]) != before
+
+    def test_all_modules_that_are_named_exist(self):
+        for modules in _code._MODULES.values():
+            assert code_digest([name for name in modules if name != "experiments/long_range"])

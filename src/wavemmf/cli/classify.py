@@ -61,7 +61,7 @@ def nodes(
     \b
     Examples:
       wavemmf classify nodes --dataset cora --split 60/20/20 --model wavelet --runs 10
-      wavemmf classify nodes --dataset citeseer --model wavelet,gcn,appnp --results results
+      wavemmf classify nodes --dataset citeseer --model wavelet,gcn,appnp --results runs
     """  # noqa: D301
     from ..experiments._results import compared
     from ..experiments.nodes import NODE_MODELS, SPLITS, classify_nodes, load_node_problem

@@ -16,6 +16,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timezone
@@ -26,6 +27,7 @@ from .._files import atomic_write, check_writable
 from .._json import json_text
 from .._version import __version__
 from ..errors import FileFormatError, InvalidInputError
+from ._code import code_digest, modules_behind
 
 __all__ = ["Record", "Recorder", "add_record_option", "read_record", "write_record"]
 
@@ -57,8 +59,14 @@ class Record:
         What it ran on.
     date : str
         When it was finished: ISO 8601, UTC.
+    seconds : float
+        How long it took, by the clock.
+    modules : list of str
+        The modules of the package that it depends on.
+    code : str
+        A digest of those modules: a record is older than its code if the digest has changed.
     values : list of dict
-        The figures: rows of named values. Numbers that are not finite are None.
+        What was found: rows of named values. Numbers that are not finite are None.
 
     Examples
     --------
@@ -75,13 +83,18 @@ class Record:
     version: str
     processor: str
     date: str
+    seconds: float
+    modules: list[str]
+    code: str
     values: list[dict[str, Any]]
 
     def __post_init__(self) -> None:
-        for name in ("what", "command", "version", "processor", "date"):
+        for name in ("what", "command", "version", "processor", "date", "code"):
             _check(isinstance(getattr(self, name), str), name, "a text")
         _check(bool(self.what), "what", "a text that is not empty")
         _check(_is_list(self.data, str), "data", "a list of texts")
+        _check(_is_list(self.modules, str), "modules", "a list of texts")
+        _check(_is_length(self.seconds), "seconds", "a number, at least 0")
         _check(_is_list(self.seeds, int), "seeds", "a list of integers")
         _check(_has_names(self.settings), "settings", "named values")
         named_rows = _is_list(self.values, dict) and all(map(_has_names, self.values))
@@ -90,6 +103,14 @@ class Record:
             datetime.fromisoformat(self.date)
         except ValueError:
             raise InvalidInputError(f"date must be in ISO 8601, got {self.date!r}") from None
+
+    @property
+    def is_older_than_its_code(self) -> bool:
+        """Whether the modules that it depends on have changed, or are gone."""
+        try:
+            return self.code != code_digest(self.modules)
+        except InvalidInputError:
+            return True
 
     @property
     def name(self) -> str:
@@ -126,6 +147,7 @@ class Recorder:
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = None if path is None else Path(path)
+        self._start = time.monotonic()
         if self.path is not None and self.path.is_dir():
             check_writable(self.path / "record.json")
         elif self.path is not None:
@@ -140,11 +162,14 @@ class Recorder:
         values: Sequence[Mapping[str, Any]],
     ) -> Record:
         """Return the record of what was measured, as it is in its file."""
+        modules = modules_behind(what)
         given = {
             "what": what, "data": list(data), "settings": dict(settings), "seeds": list(seeds),
             "values": [dict(row) for row in values],
             "command": _command(sys.argv), "version": _version(), "processor": _processor(),
             "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "seconds": round(time.monotonic() - self._start, 1),
+            "modules": modules, "code": code_digest(modules),
         }  # fmt: skip
         record = Record(**json.loads(json_text(given)))
         if self.path is not None:
@@ -276,6 +301,10 @@ def _is_list(value: Any, kind: type) -> bool:
     return isinstance(value, list) and all(
         isinstance(member, kind) and not isinstance(member, bool) for member in value
     )
+
+
+def _is_length(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
 
 
 def _has_names(value: Any) -> bool:

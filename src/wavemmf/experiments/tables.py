@@ -308,6 +308,42 @@ def _figure2(record: Record) -> Table:
     return Table([], [[("relative error", f"{record.values[0]['relative_error']:.3g}")]])
 
 
+# -- studies --
+
+_TITLES = {
+    "karate": "Karate",
+    "cayley": "Cayley tree",
+    "kronecker": "Kronecker",
+    "minnesota": "Minnesota roads",
+    "grid": "32×32 grid",
+    "cora": "Cora",
+}
+
+
+def _closed_forms(record: Record) -> Table:
+    rows = [_one_matrix(rows) for rows in _sections(record.values, "matrix")]
+    return Table(["matrix", "core", "k", "wavemmf", "pMMF"], [rows])
+
+
+def _one_matrix(rows: Sequence[Row]) -> Cells:
+    first = rows[0]
+    name = f"{_TITLES.get(first['matrix'], first['matrix'])}, n = {first['n']}"
+    errors = " / ".join(_short(row["relative_error"]) for row in rows)
+    pmmf = " / ".join("–" if row["pmmf"] is None else _short(row["pmmf"]) for row in rows)
+    return [name, str(first["core"]), " / ".join(str(row["k"]) for row in rows), errors, pmmf]
+
+
+def _short(error: float) -> str:
+    """Return an error with three digits after the point, or one that counts if it is smaller.
+
+    Examples
+    --------
+    >>> _short(0.1234), _short(0.00081)
+    ('.123', '.0008')
+    """
+    return (f"{error:.3f}" if error >= 0.002 else f"{error:.1g}").removeprefix("0")
+
+
 _TABLES: dict[str, Callable[[Record], Table]] = {
     "compare": _compare,
     "compare signals": _compared_signals,
@@ -317,4 +353,5 @@ _TABLES: dict[str, Callable[[Record], Table]] = {
     "reproduce table2": _table2,
     "reproduce fig1": _figure1,
     "reproduce fig2": _figure2,
+    "study_closed_form": _closed_forms,
 }
