@@ -351,7 +351,9 @@ class Factorization(WaveletMatrix):
             return math.hypot(h.norm(), self.residual_norm)
         return max(h.norm() - self.residual_norm, 0.0)
 
-    def rounded(self, A: Any, digits: str = "float32", *, matrix: str | None = None) -> Any:
+    def rounded(
+        self, A: Any, digits: str = "float32", *, matrix: str | None = None
+    ) -> Factorization:
         """Return a factorization that takes less room in a file, and what that costs.
 
         Levels are rounded to single precision or to 16 bits and made orthogonal again, so they are
