@@ -262,7 +262,7 @@ class TestInputs:
         failed(run("factorize", "karate"), "GiB", "WAVEMMF_MAX_MEMORY")
 
     def test_unexpected_errors_keep_their_traceback(self, monkeypatch):
-        def fail(text):
+        def fail(*given):
             raise RuntimeError("a bug")
 
         monkeypatch.setattr(sys.modules["wavemmf.cli.factorize"], "read_input", fail)
@@ -271,7 +271,7 @@ class TestInputs:
 
     def test_an_interrupt_that_numba_wrapped(self, monkeypatch):
         # What Ctrl-C becomes in a kernel that returns arrays, such as those of the sparse engine.
-        def fail(text):
+        def fail(*given):
             raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
 
         monkeypatch.setattr(sys.modules["wavemmf.cli.factorize"], "read_input", fail)
@@ -281,7 +281,7 @@ class TestInputs:
 
     @pytest.mark.parametrize("cause", [None, ValueError("a bug")])
     def test_other_errors_of_compiled_code_are_no_interrupts(self, monkeypatch, cause):
-        def fail(text):
+        def fail(*given):
             raise SystemError("a bug") from cause
 
         monkeypatch.setattr(sys.modules["wavemmf.cli.factorize"], "read_input", fail)

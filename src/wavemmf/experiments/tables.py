@@ -111,7 +111,7 @@ def _sections(rows: Sequence[Row], *names: str) -> list[list[Row]]:
 def _compare(record: Record) -> Table:
     settings, spread = record.settings, any(row["error_std"] is not None for row in record.values)
     headings = ["method", "core", "error", "std", "relative\nerror", "stored\nnumbers"]
-    headings += ["bytes", "multipli-\ncations", "basis\nnon-zeros", "seconds"]
+    headings += ["bytes", "multipli-\ncations", "non-\nzeros", "seconds"]
     if not spread:
         headings.remove("std")
     return Table(
