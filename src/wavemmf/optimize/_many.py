@@ -1,4 +1,7 @@
-"""Many optimisations of one matrix side by side, few steps for all and more for the promising."""
+"""Many optimisations of one matrix side by side, few steps for all and more for the promising.
+
+It is what the paper's learning algorithm asks for in every episode (Algorithm 1).
+"""
 
 from __future__ import annotations
 

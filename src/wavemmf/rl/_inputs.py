@@ -38,7 +38,8 @@ def problems_of(
 
 def problem_for(policy: PolicySettings, matrix: Any, schedule: Schedule) -> Problem:
     """Return the problem of a matrix as such policies see it."""
-    return Problem(matrix, schedule, policy.scored, policy.noises, policy.few)
+    whole = policy.actions == "groups"
+    return Problem(matrix, schedule, policy.scored, policy.noises, policy.few, centred=whole)
 
 
 def _is_collection(A: Any) -> bool:

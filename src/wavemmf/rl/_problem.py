@@ -65,6 +65,9 @@ class Problem:
         Strength of the noise on correlations that the episodes of a batch go through.
     few : int, optional
         Only so many pivots, those with the lowest scores, have scores that are up to date.
+    centred : bool
+        Whether the diagonal has the mean that the greedy selector gives it. Groups are better
+        then; a policy that chooses partners itself compares them by what the matrix has.
 
     Attributes
     ----------
@@ -79,12 +82,14 @@ class Problem:
         scored: bool,
         noises: Sequence[float] = (0.0,),
         few: int | None = None,
+        centred: bool = True,
     ) -> None:
         self.matrix = matrix
         self.schedule = schedule
         self.scored = scored
         self.noises = tuple(noises)
         self.few = schedule.n if few is None else few
+        self.centred = centred
         self.nearest = False
         self.shift = 0.0
         self.scale = power_of_two_scale(matrix)
@@ -118,7 +123,7 @@ class Problem:
     def _first(self) -> State:
         n, k = self.n, self.schedule.k
         dense = self.scaled_dense.copy()
-        if self.scored:  # as the greedy selector sees it
+        if self.scored and self.centred:
             _, self.shift = centre_dense(dense)
         rows = n if self.scored else 0
         gram = dense @ dense if self.scored else np.zeros((0, 0))
