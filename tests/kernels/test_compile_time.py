@@ -8,6 +8,7 @@ import sys
 
 import numba
 import pytest
+from numba.core.caching import NullCache
 
 from wavemmf.kernels import _compile_time, _jit
 from wavemmf.kernels._compile_time import Stopwatch, compiling, compiling_seconds
@@ -25,12 +26,19 @@ dot(np.ones(32), np.ones(32))
 """
 
 
-@jit
+def _anew(function):
+    """Compile in every process, also if an earlier run of the tests left the kernel on disk."""
+    kernel = jit(function)
+    kernel._cache = NullCache()
+    return kernel
+
+
+@_anew
 def _doubled(x):
     return 2.0 * x
 
 
-@jit
+@_anew
 def _added(x, count):
     total = 0.0
     for _ in range(count):
@@ -38,7 +46,7 @@ def _added(x, count):
     return total
 
 
-@jit
+@_anew
 def _both(x):
     return _added(x, 3) + _added(x, 5)
 

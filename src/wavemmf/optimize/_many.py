@@ -23,7 +23,7 @@ from ._objective import Objective
 
 __all__ = ["Optimised", "halvings", "optimize_many"]
 
-_RULES = Rules(tolerance=LBFGS().tolerance, gradient_tolerance=LBFGS().gradient_tolerance)
+_RULES = Rules(tolerance=LBFGS.tolerance, gradient_tolerance=LBFGS.gradient_tolerance)
 
 
 @dataclass(frozen=True)
