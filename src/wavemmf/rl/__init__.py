@@ -2,8 +2,8 @@
 
 >>> import wavemmf as wm
 >>> policy = wm.rl.train_policy(wm.graphs.karate(), k=8, core=8, episodes=16, seed=0)
->>> policy.settings.layers
-4
+>>> policy.settings.actions
+'groups'
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ def learn(
     --------
     >>> import wavemmf as wm
     >>> found = wm.rl.learn(wm.graphs.karate(), k=8, core=8, episodes=32, steps=20, finalists=2)
-    >>> found.factorization.error() < found.history.errors.min()
+    >>> bool(found.factorization.error() < found.history.errors.min())
     True
     >>> found.history.episodes
     32
