@@ -11,7 +11,6 @@ from ..._optional import require
 
 require("torch", extra="torch")
 
-from ...nn import NodeTraining  # noqa: E402
 from ...nn._split import Split  # noqa: E402
 from ...nn._train import NodeOutcome, train_nodes  # noqa: E402
 from ._classify import NodeClassification, classify_nodes  # noqa: E402
@@ -30,7 +29,6 @@ __all__ = [
     "NodeClassification",
     "NodeOutcome",
     "NodeProblem",
-    "NodeTraining",
     "Split",
     "classify_nodes",
     "load_node_problem",
