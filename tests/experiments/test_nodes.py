@@ -19,7 +19,6 @@ from wavemmf.experiments.nodes import (  # noqa: E402
     NODE_RECIPES,
     SPLITS,
     NodeProblem,
-    NodeTraining,
     classify_nodes,
     load_node_problem,
     make_split,
@@ -27,7 +26,7 @@ from wavemmf.experiments.nodes import (  # noqa: E402
 )
 from wavemmf.experiments.nodes._baselines import LAYERED, Baseline  # noqa: E402
 from wavemmf.experiments.nodes._models import make_node_model  # noqa: E402
-from wavemmf.nn import WaveletNet  # noqa: E402
+from wavemmf.nn import NodeTraining, WaveletNet  # noqa: E402
 from wavemmf.nn._parameters import parameter_groups  # noqa: E402
 from wavemmf.nn._train import _loss as nodes_loss  # noqa: E402
 
